@@ -1,0 +1,15 @@
+# Warnings, optimisation and sanitizers, in one interface target that everything of ours links.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+
+add_library(roost_flags INTERFACE)
+target_compile_options(roost_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -fno-omit-frame-pointer -fstack-protector-strong)
+target_include_directories(roost_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_link_libraries(roost_flags INTERFACE Threads::Threads fmt::fmt Boost::headers)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
+if(ROOST_SANITIZE)
+  target_compile_options(roost_flags INTERFACE -fsanitize=${ROOST_SANITIZE} -fno-sanitize-recover=all -g)
+  target_link_options(roost_flags INTERFACE -fsanitize=${ROOST_SANITIZE})
+endif()

@@ -1,0 +1,135 @@
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/eventfd.h>
+#include <sys/sendfile.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+namespace roost {
+namespace {
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+
+template <class T>
+T result(T value) noexcept {
+  return value >= 0 ? value : static_cast<T>(-errno);
+}
+
+int64_t clockNs(clockid_t id) noexcept {
+  timespec now{};
+  ::clock_gettime(id, &now);
+  return static_cast<int64_t>(now.tv_sec) * kNsPerSecond + now.tv_nsec;
+}
+
+class RealSys final : public Sys {
+ public:
+  int64_t monotonicNs() noexcept override { return clockNs(CLOCK_MONOTONIC); }
+  int64_t realtimeNs() noexcept override { return clockNs(CLOCK_REALTIME); }
+
+  int epollCreate() noexcept override { return result(::epoll_create1(EPOLL_CLOEXEC)); }
+  int epollCtl(int epoll_fd, int op, int fd, epoll_event* event) noexcept override {
+    return result(::epoll_ctl(epoll_fd, op, fd, event));
+  }
+  int epollWait(int epoll_fd, epoll_event* events, int capacity, int timeout_ms) noexcept override {
+    return result(::epoll_wait(epoll_fd, events, capacity, timeout_ms));
+  }
+  int timerfdCreate() noexcept override {
+    return result(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  }
+  int timerfdSet(int fd, int64_t absolute_ns) noexcept override {
+    itimerspec spec{};
+    spec.it_value.tv_sec = absolute_ns / kNsPerSecond;
+    spec.it_value.tv_nsec = absolute_ns % kNsPerSecond;
+    return result(::timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, nullptr));
+  }
+  int eventfdCreate() noexcept override { return result(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)); }
+  int eventfdSignal(int fd) noexcept override {
+    const uint64_t one = 1;
+    return static_cast<int>(result(::write(fd, &one, sizeof one)));
+  }
+  int eventfdDrain(int fd) noexcept override {
+    uint64_t count = 0;
+    return static_cast<int>(result(::read(fd, &count, sizeof count)));
+  }
+
+  int socketCreate(int family, int type, int protocol) noexcept override {
+    return result(::socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));
+  }
+  int bindTo(int fd, const sockaddr* address, socklen_t len) noexcept override {
+    return result(::bind(fd, address, len));
+  }
+  int listenOn(int fd, int backlog) noexcept override { return result(::listen(fd, backlog)); }
+  int acceptOn(int fd, sockaddr* address, socklen_t* len) noexcept override {
+    return result(::accept4(fd, address, len, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  }
+  int connectTo(int fd, const sockaddr* address, socklen_t len) noexcept override {
+    return result(::connect(fd, address, len));
+  }
+  int getSockName(int fd, sockaddr* address, socklen_t* len) noexcept override {
+    return result(::getsockname(fd, address, len));
+  }
+  int setSockOpt(int fd, int level, int name, const void* value, socklen_t len) noexcept override {
+    return result(::setsockopt(fd, level, name, value, len));
+  }
+  int socketError(int fd) noexcept override {
+    int error = 0;
+    socklen_t len = sizeof error;
+    if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0) return errno;
+    return error;
+  }
+  ssize_t recvFrom(int fd, void* data, size_t len) noexcept override { return result(::recv(fd, data, len, 0)); }
+  ssize_t sendTo(int fd, const void* data, size_t len, bool more) noexcept override {
+    return result(::send(fd, data, len, MSG_NOSIGNAL | (more ? MSG_MORE : 0)));
+  }
+  ssize_t sendVec(int fd, const iovec* parts, int count, bool more) noexcept override {
+    msghdr message{};
+    message.msg_iov = const_cast<iovec*>(parts);
+    message.msg_iovlen = static_cast<size_t>(count);
+    return result(::sendmsg(fd, &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0)));
+  }
+  ssize_t sendFile(int out_fd, int in_fd, int64_t offset, size_t len) noexcept override {
+    off_t from = offset;
+    return result(::sendfile(out_fd, in_fd, &from, len));
+  }
+  int shutdownWrite(int fd) noexcept override { return result(::shutdown(fd, SHUT_WR)); }
+  int closeFd(int fd) noexcept override { return result(::close(fd)); }
+
+  int openAt(int dir_fd, const char* path, int flags) noexcept override {
+    return result(::openat(dir_fd, path, flags | O_CLOEXEC));
+  }
+  int openAt2(int dir_fd, const char* path, uint64_t flags, uint64_t resolve) noexcept override {
+    open_how how{};
+    how.flags = flags | O_CLOEXEC;
+    how.resolve = resolve;
+    return static_cast<int>(result(::syscall(SYS_openat2, dir_fd, path, &how, sizeof how)));
+  }
+  int statFd(int fd, struct stat* out) noexcept override { return result(::fstat(fd, out)); }
+  ssize_t readAt(int fd, void* data, size_t len, int64_t offset) noexcept override {
+    return result(::pread(fd, data, len, offset));
+  }
+  ssize_t readAtNoWait(int fd, void* data, size_t len, int64_t offset) noexcept override {
+    const iovec part{data, len};
+    return result(::preadv2(fd, &part, 1, offset, RWF_NOWAIT));
+  }
+  int inotifyCreate() noexcept override { return result(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)); }
+  int inotifyAdd(int fd, const char* path, uint32_t mask) noexcept override {
+    return result(::inotify_add_watch(fd, path, mask));
+  }
+  int inotifyRemove(int fd, int watch) noexcept override { return result(::inotify_rm_watch(fd, watch)); }
+  ssize_t inotifyRead(int fd, void* data, size_t len) noexcept override { return result(::read(fd, data, len)); }
+};
+
+}  // namespace
+
+Sys& realSys() noexcept {
+  static RealSys instance;
+  return instance;
+}
+
+}  // namespace roost

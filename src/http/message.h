@@ -1,0 +1,124 @@
+// The vocabulary of HTTP messages (RFC 9110): methods, statuses, field names, and the head of a request.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace roost::http {
+
+enum class Method : uint8_t { kGet, kHead, kPost, kPut, kDelete, kConnect, kOptions, kTrace, kPatch, kUnknown };
+
+// The method's token; "" for kUnknown.
+std::string_view methodName(Method method) noexcept;
+
+// The fields the server itself looks at; every other name is kOther. The order is free, the values are indexes.
+enum class FieldId : uint8_t {
+  kOther,
+  kAccept,
+  kAcceptEncoding,
+  kAuthorization,
+  kCacheControl,
+  kConnection,
+  kContentEncoding,
+  kContentLength,
+  kContentType,
+  kCookie,
+  kExpect,
+  kForwarded,
+  kHost,
+  kIfMatch,
+  kIfModifiedSince,
+  kIfNoneMatch,
+  kIfRange,
+  kIfUnmodifiedSince,
+  kKeepAlive,
+  kLastEventId,
+  kOrigin,
+  kProxyConnection,
+  kRange,
+  kReferer,
+  kSecWebsocketExtensions,
+  kSecWebsocketKey,
+  kSecWebsocketProtocol,
+  kSecWebsocketVersion,
+  kTe,
+  kTrailer,
+  kTransferEncoding,
+  kUpgrade,
+  kUserAgent,
+  kVia,
+  kXForwardedFor,
+  kXRequestId,
+  kCount  // not a field
+};
+constexpr size_t kFieldIdCount = static_cast<size_t>(FieldId::kCount);
+
+// A piece of the head's text, by place and not by pointer, so that the text may move to another buffer.
+struct Span {
+  uint32_t off = 0;
+  uint32_t len = 0;
+};
+
+// One field line. Name as sent (any case), value without surrounding whitespace.
+struct Field {
+  uint32_t name_off;
+  uint32_t value_off;
+  uint32_t value_len;
+  uint16_t name_len;
+  FieldId id;
+  uint8_t next;  // index of the next field of the same id (0: none; never 0 otherwise, as it comes later); kOther: 0
+};
+static_assert(sizeof(Field) == 16);
+
+// RFC 9112 section 3.2.
+enum class TargetForm : uint8_t { kOrigin, kAbsolute, kAuthority, kAsterisk };
+
+// A parsed request head. The text belongs to a read buffer; `text` points at its first byte and is moved with it.
+// Owned by the session that parses; valid until the exchange ends or parks. Loop thread only.
+struct RequestHead {
+  static constexpr size_t kMaxFields = 128;
+  static constexpr uint8_t kNoField = 0xff;
+
+  const char* text = nullptr;
+  uint32_t size = 0;  // bytes of the head, the empty line included
+  Method method = Method::kUnknown;
+  uint8_t version_minor = 1;  // HTTP/1.<this>
+  TargetForm form = TargetForm::kOrigin;
+  uint8_t field_count = 0;
+  Span method_text;
+  Span target;  // as sent
+  Span path;    // of the target, still percent-encoded, begins with '/'; "/" for an absolute form without one; "*"
+  Span query;   // without '?'
+  bool has_query = false;
+  Span authority;  // of an absolute or authority form; else empty
+  std::array<uint8_t, kFieldIdCount> first;  // index of the first field of an id, kNoField where there is none
+  std::array<uint8_t, kFieldIdCount> last;   // only meaningful where first is set
+  std::array<Field, kMaxFields> fields;
+
+  std::string_view view(Span span) const noexcept { return {text + span.off, span.len}; }
+  std::string_view name(const Field& field) const noexcept { return {text + field.name_off, field.name_len}; }
+  std::string_view value(const Field& field) const noexcept { return {text + field.value_off, field.value_len}; }
+
+  bool has(FieldId id) const noexcept { return first[static_cast<size_t>(id)] != kNoField; }
+  // The first field line of this id, nullptr where there is none. REQUIRES: id != kOther.
+  const Field* find(FieldId id) const noexcept {
+    const uint8_t index = first[static_cast<size_t>(id)];
+    return index == kNoField ? nullptr : &fields[index];
+  }
+  // The next line of the same field, nullptr after the last.
+  const Field* nextOf(const Field& field) const noexcept { return field.next == 0 ? nullptr : &fields[field.next]; }
+  // The value of the first line of a field, empty where there is none.
+  std::string_view get(FieldId id) const noexcept {
+    const Field* field = find(id);
+    return field == nullptr ? std::string_view{} : value(*field);
+  }
+  // By any name, case-insensitively; a scan over the field lines.
+  std::string_view get(std::string_view name) const noexcept;
+};
+
+// The reason phrase of a status (RFC 9110 section 15), "" for one without.
+std::string_view reasonPhrase(int status) noexcept;
+
+}  // namespace roost::http

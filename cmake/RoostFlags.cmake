@@ -9,8 +9,11 @@ target_compile_options(roost_flags INTERFACE
 target_include_directories(roost_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_link_libraries(roost_flags INTERFACE Threads::Threads fmt::fmt Boost::headers)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
+if(NOT ROOST_SANITIZE)
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")  # optimised, and assertions stay on; a sanitizer's preset has its own
+endif()
 if(ROOST_SANITIZE)
-  target_compile_options(roost_flags INTERFACE -fsanitize=${ROOST_SANITIZE} -fno-sanitize-recover=all -g)
+  target_compile_options(roost_flags INTERFACE -fsanitize=${ROOST_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(roost_flags INTERFACE -fsanitize=${ROOST_SANITIZE})
 endif()
 if(ROOST_LIBFUZZER)

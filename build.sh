@@ -1,0 +1,319 @@
+#!/bin/bash
+# Builds, runs and tests roost on Debian 12. `./build.sh help` lists the verbs.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
+
+# Debian packages, by what needs them. A verb asks only for its own.
+readonly BUILD_PACKAGES=(g++ cmake ninja-build ragel pkg-config nlohmann-json3-dev libvalijson-dev libboost-dev
+  libfmt-dev)
+readonly TEST_PACKAGES=(catch2 clang-format curl python3)
+readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist)
+readonly FULL_PACKAGES=(clang clang-tidy libclang-rt-14-dev llvm)
+readonly BENCH_PACKAGES=(python3 libbenchmark-dev libspdlog-dev nginx lighttpd h2o wrk strace)
+readonly FORMAT_PACKAGES=(clang-format)
+
+readonly MEMORY_PER_JOB_MB=1500            # what one compiler may take
+FUZZ_SECONDS=${FUZZ_SECONDS:-300}          # per target in `test --full`
+
+may_install=yes
+cmake_definitions=()
+
+usage() {
+  cat <<'HELP'
+usage: ./build.sh [VERB] [OPTION...]
+
+  (none)            build the optimised server and leave a link to it: ./server
+  run [ARGS...]     build, then serve html/ in the foreground (ARGS go to the server)
+  build [PRESET]    release (default), debug, asan, tsan
+  test              format, layers, generated files, unit and integration tests, the unit tests and a brief
+                    fuzzing under ASan + UBSan, the multi-threaded ones under TSan
+  test --full       as above, then clang-tidy, all unit and integration tests under every sanitizer, and
+                    FUZZ_SECONDS (300) of libFuzzer per target
+  bench [ARGS...]   build and run the benchmarks (ARGS go to scripts/bench_static.py)
+  format            format the sources in place
+  clean             remove what was built
+  help              this text
+
+  --no-install      never install Debian packages; say which are missing instead
+  -DNAME=VALUE      hand a CMake option on: -DROOST_MYSQL=OFF -DROOST_REDIS=OFF -DROOST_TLS=OFF leave heavy
+                    dependencies out
+
+Builds live in build/<preset>. What is missing is installed with apt, through sudo when not root.
+HELP
+}
+
+say() { printf '%s== %s%s\n' "$bold" "$*" "$plain"; }
+fail() { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
+
+bold='' plain=''
+if [[ -t 1 && -z ${NO_COLOR:-} ]]; then bold=$'\e[1m' plain=$'\e[0m'; fi
+
+# --- packages ---------------------------------------------------------------------------------------------------------
+
+# Prints those of the packages that are not installed. Asks dpkg alone, which takes a few milliseconds.
+missing_packages() {
+  local installed package
+  installed=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ' "$@" 2>/dev/null || true)"
+  for package in "$@"; do
+    [[ $installed == *" installed:$package "* ]] || printf '%s\n' "$package"
+  done
+}
+
+# Makes sure that the packages are there, installing what is missing.
+need() {
+  if ! command -v dpkg-query >/dev/null; then
+    say "no dpkg here: make sure that you have what these Debian packages hold: $*"
+    return
+  fi
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  ((${#missing[@]})) || return 0
+  [[ $may_install == yes ]] || fail "missing packages: ${missing[*]}
+  install them with: apt-get install --no-install-recommends ${missing[*]}"
+  install_packages "${missing[@]}"
+}
+
+install_packages() {
+  local as_root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || fail "these packages are missing, and there is no sudo to install them with: $*"
+    as_root=(sudo)
+  fi
+  say "installing: $*"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
+  "${apt[@]}" update || say "the package lists could not be refreshed; going on with those that are here"
+  # A benchmark's peer must not begin to serve on port 80 because it was installed.
+  local policy=/usr/sbin/policy-rc.d made_policy=no rc=0
+  if [[ ! -e $policy ]]; then
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+    "${as_root[@]}" chmod 755 "$policy"
+    made_policy=yes
+  fi
+  "${apt[@]}" install --no-install-recommends "$@" || rc=$?
+  if [[ $made_policy == yes ]]; then "${as_root[@]}" rm -f "$policy"; fi
+  ((rc == 0)) || fail "apt could not install: $*"
+}
+
+# --- building ---------------------------------------------------------------------------------------------------------
+
+# One job per processor, fewer where memory is short.
+jobs() {
+  local count memory_kb=0 key value _
+  count=$(nproc)
+  if [[ -r /proc/meminfo ]]; then
+    while read -r key value _; do [[ $key == MemAvailable: ]] && memory_kb=$value; done </proc/meminfo
+    local fitting=$((memory_kb / 1024 / MEMORY_PER_JOB_MB))
+    if ((memory_kb > 0 && fitting < count)); then count=$fitting; fi
+  fi
+  echo $((count > 0 ? count : 1))
+}
+
+# build_preset PRESET TARGET...
+build_preset() {
+  local preset=$1 folder=build/$1
+  shift
+  if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+  if [[ ! -e $folder/build.ninja || CMakePresets.json -nt $folder/build.ninja || ${#cmake_definitions[@]} -gt 0 ]]; then
+    cmake --preset "$preset" "${cmake_definitions[@]}" --log-level=NOTICE >/dev/null || return
+  fi
+  cmake --build "$folder" -j "$(jobs)" --target "$@"
+}
+
+# The server as people run it, and the link to it.
+build_server() {
+  local preset=${1:-release}
+  case $preset in release | debug | asan | tsan) ;; *) fail "no such build: $preset (release, debug, asan, tsan)" ;; esac
+  need "${BUILD_PACKAGES[@]}" $([[ $preset == release ]] || echo catch2)
+  say "building $preset with $(jobs) jobs"
+  build_preset "$preset" all
+  ln -sfn "build/$preset/bin/server" server
+  say "built: ./server -> build/$preset/bin/server"
+}
+
+sources() {
+  find src tests -type f \( -name '*.cc' -o -name '*.h' \) -print0
+}
+
+# --- testing ----------------------------------------------------------------------------------------------------------
+
+summary=()
+failures=0
+
+# step NAME COMMAND...: runs the command and keeps its verdict for the summary. Within it `set -e` has no effect, as it is
+# a condition: the functions called here return the failures of their own commands.
+step() {
+  local name=$1 begin=$SECONDS verdict=ok
+  shift
+  say "$name"
+  if ! "$@"; then
+    verdict=FAILED
+    failures=$((failures + 1))
+  fi
+  summary+=("$(printf '%-6s %5d s  %s' "$verdict" $((SECONDS - begin)) "$name")")
+  [[ $verdict == ok ]]
+}
+
+print_summary() {
+  say "summary"
+  printf '%s\n' "${summary[@]}"
+  if ((failures)); then
+    printf '%s%d of %d steps failed%s\n' "$bold" "$failures" "${#summary[@]}" "$plain"
+    return 1
+  fi
+  printf '%sall %d steps passed%s\n' "$bold" "${#summary[@]}" "$plain"
+}
+
+check_format() {
+  sources | xargs -0 clang-format --dry-run --Werror
+}
+
+# python_with MODULES: prints an interpreter that has them, what python3 means here or the distribution's own.
+python_with() {
+  local candidate
+  for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c "import $1" 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  return 1
+}
+
+# Sets `python`. xdist only makes the tests faster: they run without it where nothing may be installed.
+need_pytest() {
+  python=$(python_with 'pytest, xdist') && return
+  if [[ $may_install == no ]]; then
+    python=$(python_with pytest) || fail "missing packages: ${PYTEST_PACKAGES[*]}"
+    return
+  fi
+  need "${PYTEST_PACKAGES[@]}"
+  python=/usr/bin/python3
+}
+
+# A sanitizer's report ends the program. Without address randomisation, as TSan cannot bear much of it, where that may be
+# chosen.
+sanitized() {
+  export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_init_order=1:abort_on_error=1
+  export UBSAN_OPTIONS=print_stacktrace=1
+  export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+  local fixed=()
+  if setarch "$(uname -m)" -R true 2>/dev/null; then fixed=(setarch "$(uname -m)" -R); fi
+  "${fixed[@]}" "$@"
+}
+
+ctest_in() {
+  local preset=$1
+  shift
+  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc)" "$@"
+}
+
+# pytest_with PRESET FOLDER...
+pytest_with() {
+  local preset=$1 parallel=()
+  shift
+  if "$python" -c 'import xdist' 2>/dev/null; then parallel=(-n "$(nproc)" --dist loadfile); fi
+  ROOST_SERVER="$PWD/build/$preset/bin/server" "$python" -m pytest -q "${parallel[@]}" "$@"
+}
+
+fuzz_long() {
+  local target name failed=0
+  mkdir -p build/libfuzzer/artifacts
+  for target in build/libfuzzer/bin/fuzz_*; do
+    [[ -x $target && ! -d $target ]] || continue
+    name=${target##*/fuzz_}
+    mkdir -p "build/libfuzzer/corpus/$name"
+    "$target" -max_total_time="$FUZZ_SECONDS" -print_final_stats=1 -artifact_prefix="build/libfuzzer/artifacts/$name-" \
+      "build/libfuzzer/corpus/$name" "tests/fuzz/corpus/$name" || failed=1
+  done
+  return $failed
+}
+
+run_tests() {
+  local full=no argument
+  for argument in "$@"; do
+    case $argument in --full) full=yes ;; *) fail "test: unknown argument $argument" ;; esac
+  done
+  need "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}" $([[ $full == no ]] || printf '%s\n' "${FULL_PACKAGES[@]}")
+  need_pytest
+
+  step "format" check_format || true
+  step "layers" "$python" scripts/check_layers.py || true
+
+  if step "build, with assertions" build_preset checked all; then
+    step "unit tests" ctest_in checked -LE fuzz || true
+    step "integration tests" pytest_with checked tests/scripts tests/integration || true
+  fi
+  if step "build, ASan + UBSan" build_preset asan unit_all fuzz_all; then
+    step "unit tests and brief fuzzing, ASan + UBSan" sanitized ctest_in asan || true
+  fi
+  if step "build, TSan" build_preset tsan unit_threads; then
+    step "multi-threaded unit tests, TSan" sanitized ctest_in tsan -L threads || true
+  fi
+  if [[ $full == yes ]]; then run_full_tests; fi
+  print_summary
+}
+
+run_full_tests() {
+  step "clang-tidy" run-clang-tidy -quiet -p build/checked -j "$(nproc)" "$PWD/src/.*\.cc" || true
+  if step "build everything, ASan + UBSan" build_preset asan all; then
+    step "integration tests, ASan + UBSan" sanitized pytest_with asan tests/integration || true
+  fi
+  if step "build everything, TSan" build_preset tsan all; then
+    step "all unit tests, TSan" sanitized ctest_in tsan -LE fuzz || true
+    step "integration tests, TSan" sanitized pytest_with tsan tests/integration || true
+  fi
+  if step "build, libFuzzer" build_preset libfuzzer fuzz_all; then
+    step "long fuzzing, $FUZZ_SECONDS s per target" sanitized fuzz_long || true
+  fi
+}
+
+run_benchmarks() {
+  need "${BUILD_PACKAGES[@]}" "${BENCH_PACKAGES[@]}"
+  build_preset bench all
+  local bench
+  for bench in build/bench/bin/*_bench; do
+    [[ -x $bench ]] || continue
+    say "${bench##*/}"
+    "$bench"
+  done
+  if [[ -e scripts/bench_static.py ]]; then
+    say "bench_static.py"
+    python3 scripts/bench_static.py "$@"
+  fi
+}
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+main() {
+  local verb='' arguments=() argument
+  for argument in "$@"; do
+    case $argument in
+      --no-install) may_install=no ;;
+      -D?*) cmake_definitions+=("$argument") ;;
+      -h | --help) verb=help ;;
+      *) if [[ -z $verb ]]; then verb=$argument; else arguments+=("$argument"); fi ;;
+    esac
+  done
+  case ${verb:-build} in
+    build) build_server "${arguments[@]}" ;;
+    run)
+      build_server release
+      ((${#arguments[@]})) || arguments=(-f conf/server.json)
+      exec ./server "${arguments[@]}"
+      ;;
+    test) run_tests "${arguments[@]}" ;;
+    bench) run_benchmarks "${arguments[@]}" ;;
+    format)
+      need "${FORMAT_PACKAGES[@]}"
+      sources | xargs -0 clang-format -i
+      ;;
+    clean) rm -rf build server ;;
+    help) usage ;;
+    *)
+      usage >&2
+      fail "no such verb: $verb"
+      ;;
+  esac
+}
+
+main "$@"

@@ -1,0 +1,61 @@
+// Counted, shared bytes: a message or a body that many connections send without copying it.
+#pragma once
+
+#include <atomic>
+#include <cassert>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+
+namespace roost {
+
+// A reference to an immutable block of bytes; the last reference frees it. Copying counts up, moving does not.
+// A block may be referenced from several threads; one BufferRef object belongs to one thread at a time.
+class BufferRef {
+ public:
+  BufferRef() noexcept = default;
+  BufferRef(const BufferRef& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->refs.fetch_add(1, std::memory_order_relaxed);
+  }
+  BufferRef(BufferRef&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  BufferRef& operator=(BufferRef other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~BufferRef() { release(); }
+
+  // A new block of `size` bytes that its maker may write until it shares it. Aborts when memory is out.
+  static BufferRef allocate(size_t size) {
+    void* memory = std::malloc(sizeof(Block) + size);
+    if (memory == nullptr) std::abort();
+    BufferRef ref;
+    ref.block_ = new (memory) Block{{1}, size};
+    return ref;
+  }
+  static BufferRef copyOf(std::string_view bytes) {
+    BufferRef ref = allocate(bytes.size());
+    if (!bytes.empty()) std::memcpy(ref.mutableData(), bytes.data(), bytes.size());
+    return ref;
+  }
+
+  explicit operator bool() const noexcept { return block_ != nullptr; }
+  const char* data() const noexcept { return reinterpret_cast<const char*>(block_ + 1); }  // REQUIRES: not empty ref
+  char* mutableData() noexcept { return reinterpret_cast<char*>(block_ + 1); }  // REQUIRES: not shared with a thread
+  size_t size() const noexcept { return block_ == nullptr ? 0 : block_->size; }
+  std::string_view view() const noexcept { return block_ == nullptr ? std::string_view{} : std::string_view{data(), size()}; }
+
+ private:
+  struct Block {
+    std::atomic<uint32_t> refs;
+    size_t size;
+  };
+  void release() noexcept {
+    if (block_ != nullptr && block_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(block_);
+  }
+  Block* block_ = nullptr;
+};
+
+}  // namespace roost

@@ -1,0 +1,111 @@
+#include "event/loop.h"
+
+#include <cerrno>
+#include <utility>
+
+namespace roost::event {
+namespace {
+
+// epoll's data word names a handler by address; these two stand for the loop's own fds.
+IoHandler* const kMailboxMark = reinterpret_cast<IoHandler*>(1);
+IoHandler* const kTimerMark = reinterpret_cast<IoHandler*>(2);
+
+}  // namespace
+
+Result<std::unique_ptr<Loop>> Loop::create(Sys& sys, uint32_t index) {
+  std::unique_ptr<Loop> loop(new Loop(sys, index));
+  Status status = loop->open();
+  if (!status.ok()) return status;
+  return loop;
+}
+
+Status Loop::open() {
+  now_ns_ = sys_.monotonicNs();
+  epoll_fd_ = sys_.epollCreate();
+  if (epoll_fd_ < 0) return Status::fromErrno(-epoll_fd_, "epoll_create1");
+  timer_fd_ = sys_.timerfdCreate();
+  if (timer_fd_ < 0) return Status::fromErrno(-timer_fd_, "timerfd_create");
+  Status status = mailbox_.open();
+  if (!status.ok()) return status;
+  // Edge-triggered: neither needs to be read to fall silent.
+  status = add(mailbox_.fd(), EPOLLIN | EPOLLET, *kMailboxMark);
+  if (!status.ok()) return status;
+  return add(timer_fd_, EPOLLIN | EPOLLET, *kTimerMark);
+}
+
+Loop::~Loop() {
+  graveyard_.clear();
+  if (timer_fd_ >= 0) sys_.closeFd(timer_fd_);
+  if (epoll_fd_ >= 0) sys_.closeFd(epoll_fd_);
+}
+
+Status Loop::add(int fd, uint32_t events, IoHandler& handler) noexcept {
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = &handler;
+  const int rc = sys_.epollCtl(epoll_fd_, EPOLL_CTL_ADD, fd, &event);
+  return rc < 0 ? Status::fromErrno(-rc, "epoll_ctl add") : Status{};
+}
+
+Status Loop::modify(int fd, uint32_t events, IoHandler& handler) noexcept {
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = &handler;
+  const int rc = sys_.epollCtl(epoll_fd_, EPOLL_CTL_MOD, fd, &event);
+  return rc < 0 ? Status::fromErrno(-rc, "epoll_ctl mod") : Status{};
+}
+
+void Loop::remove(int fd) noexcept { sys_.epollCtl(epoll_fd_, EPOLL_CTL_DEL, fd, nullptr); }
+
+void Loop::armAt(Timer& timer, int64_t deadline_ns) noexcept {
+  timers_.arm(timer, deadline_ns);
+  rearm();
+}
+
+// Sets the timerfd earlier when it must be; never later: a wake-up too early costs less than a call per change.
+void Loop::rearm() noexcept {
+  const int64_t next = timers_.nextDeadline();
+  if (next >= timer_armed_ns_) return;
+  timer_armed_ns_ = next;
+  sys_.timerfdSet(timer_fd_, next > 0 ? next : 1);
+}
+
+void Loop::dispatch(const epoll_event& event) noexcept {
+  auto* handler = static_cast<IoHandler*>(event.data.ptr);
+  if (handler == kMailboxMark) {
+    mailbox_.runAll();
+  } else if (handler == kTimerMark) {
+    timer_armed_ns_ = TimerQueue::kNever;
+    timers_.expire(now_ns_);
+    rearm();
+  } else {
+    handler->onIo(event.events);
+  }
+}
+
+void Loop::runOnce(int timeout_ms) noexcept {
+  const int count = sys_.epollWait(epoll_fd_, events_.data(), kBatch, timeout_ms);
+  now_ns_ = sys_.monotonicNs();
+  if (first_ != nullptr) {
+    for (int i = 0; i < count; ++i) {
+      epoll_event& event = events_[static_cast<size_t>(i)];
+      if (event.data.ptr != first_) continue;
+      std::swap(event, events_[0]);
+      break;
+    }
+  }
+  for (int i = 0; i < count; ++i) dispatch(events_[static_cast<size_t>(i)]);
+  if (after_batch_ != nullptr) after_batch_->run();
+  graveyard_.clear();
+}
+
+void Loop::run() noexcept {
+  while (!stopping_.load(std::memory_order_relaxed)) runOnce(-1);
+}
+
+void Loop::stop() noexcept {
+  stopping_.store(true, std::memory_order_relaxed);
+  post(makeTask([] {}));
+}
+
+}  // namespace roost::event

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/status.h"
+#include "event/loop.h"
+#include "net/cidr_set.h"
+#include "net/fd_handoff.h"
+#include "net/io_context.h"
+#include "net/listener.h"
+
+namespace roost::net {
+
+// Where accepted sockets go. Used on the accepting loop's thread.
+class ConnectionSink {
+ public:
+  virtual bool accepts() noexcept = 0;                           // false: nobody has room now
+  virtual void give(const AcceptedSocket& socket) noexcept = 0;  // REQUIRES: accepts() has just said true
+  virtual void endOfBatch() noexcept {}
+
+ protected:
+  ~ConnectionSink() = default;
+};
+
+// Hands sockets to IO loops in turn, passing over those that are full.
+class RoundRobinSink final : public ConnectionSink {
+ public:
+  explicit RoundRobinSink(std::vector<FdHandoff*> targets) noexcept : targets_(std::move(targets)) {}
+  bool accepts() noexcept override;
+  void give(const AcceptedSocket& socket) noexcept override;
+  void endOfBatch() noexcept override;
+
+ private:
+  std::vector<FdHandoff*> targets_;
+  size_t next_ = 0;
+};
+
+// Keeps sockets on the accepting loop itself ("accept": "reuseport").
+class LocalSink final : public ConnectionSink {
+ public:
+  LocalSink(IoContext& context, uint64_t limit) noexcept : context_(context), limit_(limit) {}
+  bool accepts() noexcept override { return context_.size() < limit_; }
+  void give(const AcceptedSocket& socket) noexcept override { context_.adopt(socket); }
+
+ private:
+  IoContext& context_;
+  const uint64_t limit_;
+};
+
+// Accepts on one listening socket. When descriptors or memory run out, or all loops are full, it stops listening to
+// the socket and comes back after a pause that doubles from 10 ms to 1 s; it never spins. One spare descriptor is held
+// back: with it a waiting client is accepted and closed, so that it learns at once instead of hanging.
+//
+// Belongs to the thread of `loop`; made and started before that loop runs.
+class Acceptor final : public event::IoHandler, public event::Timer {
+ public:
+  struct Counts {
+    uint64_t accepted = 0;
+    uint64_t refused = 0;    // by address
+    uint64_t turned_away = 0;  // accepted on the spare descriptor and closed
+    uint64_t pauses = 0;
+  };
+  enum class Trigger : uint8_t { kEdge, kLevel };
+
+  // `edge`: accept until the queue is empty (a thread that only accepts); `level`: a few per round, so that the loop's
+  // connections have their turn.
+  Acceptor(event::Loop& loop, Listener listener, uint16_t index, ConnectionSink& sink, Trigger trigger) noexcept;
+  ~Acceptor();
+  Status start();
+  void stop() noexcept;  // no more connections; the socket closes with the object
+  // Addresses that are refused right after accepting; `blocked` outlives this, nullptr is none.
+  void setBlocked(const CidrSet* blocked) noexcept { blocked_ = blocked; }
+  const Listener& listener() const noexcept { return listener_; }
+  const Counts& counts() const noexcept { return counts_; }
+
+  void onIo(uint32_t events) noexcept override;
+  void onTimer() noexcept override;
+
+ private:
+  enum class Outcome : uint8_t { kTaken, kDrained, kRetry, kExhausted };
+  Outcome acceptOne() noexcept;
+  void turnAwayOne() noexcept;
+  void pause() noexcept;
+  void openSpare() noexcept;
+
+  static constexpr int64_t kFirstPauseMs = 10;
+  static constexpr int64_t kLongestPauseMs = 1000;
+  static constexpr int kLevelBatch = 16;
+  static constexpr int kWakeEvery = 32;
+
+  event::Loop& loop_;
+  Listener listener_;
+  ConnectionSink& sink_;
+  const CidrSet* blocked_ = nullptr;
+  Counts counts_;
+  int64_t pause_ms_ = kFirstPauseMs;
+  int spare_fd_ = -1;
+  uint16_t index_;
+  Trigger trigger_;
+  bool listening_ = false;
+};
+
+}  // namespace roost::net

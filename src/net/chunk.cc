@@ -1,0 +1,59 @@
+#include "net/chunk.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace roost::net {
+namespace {
+
+Chunk* allocate(size_t capacity) noexcept {
+  void* memory = std::malloc(sizeof(Chunk) + capacity + Chunk::kSlack);
+  if (memory == nullptr) std::abort();
+  auto* chunk = new (memory) Chunk;
+  chunk->base = static_cast<char*>(memory) + sizeof(Chunk);
+  chunk->capacity = static_cast<uint32_t>(capacity);
+  std::memset(chunk->base + capacity, 0, Chunk::kSlack);
+  return chunk;
+}
+
+}  // namespace
+
+ChunkPool::~ChunkPool() {
+  for (FreeList& list : free_) {
+    while (list.top != nullptr) {
+      Chunk* chunk = list.top;
+      list.top = chunk->next;
+      std::free(chunk);
+    }
+  }
+}
+
+Chunk* ChunkPool::take(size_t bytes) noexcept {
+  for (size_t i = 0; i < kClasses; ++i) {
+    if (bytes > kSizes[i]) continue;
+    FreeList& list = free_[i];
+    if (list.top == nullptr) return allocate(kSizes[i]);
+    Chunk* chunk = list.top;
+    list.top = chunk->next;
+    --list.count;
+    chunk->next = nullptr;
+    return chunk;
+  }
+  return allocate(bytes);
+}
+
+void ChunkPool::give(Chunk* chunk) noexcept {
+  for (size_t i = 0; i < kClasses; ++i) {
+    if (chunk->capacity != kSizes[i]) continue;
+    FreeList& list = free_[i];
+    if ((list.count + 1) * kSizes[i] > kKeepBytes) break;
+    chunk->begin = chunk->end = 0;
+    chunk->next = list.top;
+    list.top = chunk;
+    ++list.count;
+    return;
+  }
+  std::free(chunk);
+}
+
+}  // namespace roost::net

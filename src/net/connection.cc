@@ -1,0 +1,282 @@
+#include "net/connection.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "net/io_context.h"
+
+namespace roost::net {
+
+void Session::onReadEnd(Connection& connection) noexcept { connection.closeAfterWrite(false); }
+
+void Session::onTimeout(Connection& connection) noexcept { connection.close(); }
+
+Connection::Connection(uint32_t slot, IoContext& context, Transport& transport, int fd, const PeerAddr& peer,
+                       uint16_t listener) noexcept
+    : context_(context), transport_(&transport), slot_(slot), fd_(fd), peer_(peer), listener_(listener) {}
+
+// Begins to serve. A request has often arrived with the connection, so reading is tried before the poller is asked: a
+// short connection may come and go without ever being known to epoll.
+void Connection::start(bool connecting) noexcept {
+  if (connecting) {
+    set(kConnecting, true);
+    session_->onConnecting(*this);
+    if (!closed()) updatePoller();
+    return;
+  }
+  session_->onConnected(*this);
+  if (!closed()) flush();
+  if (!closed() && !has(kReadPaused)) readReady();
+  if (!closed()) updatePoller();
+}
+
+void Connection::onIo(uint32_t events) noexcept {
+  if (closed()) return;
+  if (has(kConnecting)) {
+    finishConnect();
+    return;
+  }
+  if ((events & EPOLLOUT) != 0) {
+    set(kWantsWrite, false);
+    flush();
+    if (closed()) return;
+  }
+  if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
+    if (has(kReadPaused) || has(kReadEnded)) {
+      // Both directions are gone, or the socket failed; the poller would repeat it for ever.
+      if ((events & (EPOLLHUP | EPOLLERR)) != 0) {
+        const int error = context_.loop().sys().socketError(fd_);
+        fail(error != 0 ? error : ECONNRESET);
+        return;
+      }
+    } else {
+      readReady();
+      if (closed()) return;
+    }
+  }
+  updatePoller();
+}
+
+void Connection::finishConnect() noexcept {
+  const int error = context_.loop().sys().socketError(fd_);
+  if (error != 0) {
+    fail(error);
+    return;
+  }
+  set(kConnecting, false);
+  session_->onConnected(*this);
+  if (closed()) return;
+  flush();
+  if (!closed()) updatePoller();
+}
+
+void Connection::readReady() noexcept {
+  Chunk* chunk = in_;
+  if (chunk == nullptr) {
+    chunk = context_.scratch_;
+    chunk->begin = chunk->end = 0;
+  } else if (chunk->room() == 0) {
+    if (chunk->size() >= kMaxUnreadBytes) {
+      fail(ENOBUFS);
+      return;
+    }
+    Chunk* larger = context_.chunks().take(std::max<size_t>(chunk->size() * 2, ChunkPool::kMedium));
+    larger->append({chunk->data(), chunk->size()});
+    context_.chunks().give(chunk);
+    chunk = in_ = larger;
+  }
+  const IoResult result = transport_->read(fd_, chunk->space(), chunk->room());
+  switch (result.state) {
+    case IoState::kDone:
+      chunk->end += static_cast<uint32_t>(result.bytes);
+      bytes_in_ += result.bytes;
+      deliver(*chunk);
+      return;
+    case IoState::kEof:
+      endOfInput();
+      return;
+    case IoState::kError:
+      fail(result.sys_errno);
+      return;
+    case IoState::kWantRead:
+    case IoState::kWantWrite:
+      return;
+  }
+}
+
+void Connection::deliver(Chunk& in) noexcept {
+  set(kInRead, true);
+  session_->onRead(*this, in);
+  set(kInRead, false);
+  if (closed()) {
+    if (&in == in_) context_.chunks().give(in_);
+    in_ = nullptr;
+    return;
+  }
+  keepRest(in);
+  flush();
+}
+
+// Moves what the session left out of the loop's scratch, or gives an emptied chunk back.
+void Connection::keepRest(Chunk& in) noexcept {
+  if (&in == in_) {
+    if (!in.empty()) return;
+    context_.chunks().give(in_);
+    in_ = nullptr;
+  } else if (!in.empty()) {
+    in_ = context_.chunks().take(in.size() + in.size() / 2);
+    in_->append({in.data(), in.size()});
+  }
+}
+
+void Connection::offerInput() noexcept {
+  if (closed() || has(kInRead)) return;
+  if (in_ != nullptr) {
+    deliver(*in_);
+  } else {
+    flush();
+  }
+  if (!closed() && has(kReadEnded)) session_->onReadEnd(*this);
+  if (!closed()) updatePoller();
+}
+
+void Connection::endOfInput() noexcept {
+  set(kReadEnded, true);
+  session_->onReadEnd(*this);
+  if (!closed()) flush();
+}
+
+void Connection::write(std::string_view bytes) noexcept {
+  if (!closed() && !bytes.empty()) out_.addCopy(context_.out_pool_, bytes);
+}
+
+void Connection::write(BufferRef buffer, size_t offset, size_t size) noexcept {
+  if (!closed()) out_.addShared(context_.out_pool_, std::move(buffer), offset, size);
+}
+
+void Connection::writeFile(OpenFile file, uint64_t offset, uint64_t size) noexcept {
+  if (!closed()) out_.addFile(context_.out_pool_, std::move(file), offset, size);
+}
+
+size_t Connection::writeNow(std::string_view bytes) noexcept {
+  if (closed() || writing() || has(kConnecting)) return 0;
+  const IoResult result = transport_->write(fd_, bytes.data(), bytes.size(), false);
+  bytes_out_ += result.bytes;
+  return result.bytes;
+}
+
+void Connection::flush() noexcept {
+  if (closed() || has(kInRead) || has(kConnecting) || has(kWantsWrite)) return;
+  if (out_.empty()) {
+    if (has(kCloseAfterWrite)) finishClose();
+    return;
+  }
+  const IoResult result = out_.flush(context_.out_pool_, *transport_, fd_);
+  bytes_out_ += result.bytes;
+  switch (result.state) {
+    case IoState::kDone:
+      if (has(kCloseAfterWrite)) {
+        finishClose();
+      } else {
+        session_->onWriteComplete(*this);
+      }
+      break;
+    case IoState::kWantRead:
+    case IoState::kWantWrite:
+      set(kWantsWrite, true);
+      session_->onWriteBlocked(*this, result.bytes);
+      break;
+    case IoState::kEof:  // the file has shrunk: what was promised cannot be sent
+      fail(EIO);
+      return;
+    case IoState::kError:
+      fail(result.sys_errno);
+      return;
+  }
+  if (!closed()) updatePoller();
+}
+
+void Connection::resumeRead() noexcept {
+  if (closed() || !has(kReadPaused)) return;
+  set(kReadPaused, false);
+  if (!has(kInRead)) updatePoller();
+}
+
+// Tells the poller what changed. A pause of reading is told only once bytes have arrived in spite of it, since most
+// pauses end before that; onIo calls this after every event.
+void Connection::updatePoller() noexcept {
+  const bool reads = !has(kReadPaused) && !has(kReadEnded);
+  const bool writes = has(kWantsWrite) || has(kConnecting);
+  if (has(kInPoller) && reads == has(kPollsRead) && writes == has(kPollsWrite)) return;
+  const uint32_t events = (reads ? uint32_t{EPOLLIN} : 0U) | (writes ? uint32_t{EPOLLOUT} : 0U);
+  event::Loop& loop = context_.loop();
+  const Status status = has(kInPoller) ? loop.modify(fd_, events, *this) : loop.add(fd_, events, *this);
+  if (!status.ok()) {
+    fail(status.sysErrno());
+    return;
+  }
+  set(kInPoller, true);
+  set(kPollsRead, reads);
+  set(kPollsWrite, writes);
+}
+
+void Connection::setDeadline(uint32_t ms) noexcept {
+  if (!closed()) context_.setDeadline(*this, ms);
+}
+
+void Connection::clearDeadline() noexcept { context_.wheel_.remove(*this); }
+
+void Connection::closeAfterWrite(bool linger) noexcept {
+  set(kCloseAfterWrite, true);
+  if (linger) set(kLinger, true);
+  flush();
+}
+
+void Connection::finishClose() noexcept {
+  if (!has(kLinger) || has(kReadEnded)) {
+    close();
+    return;
+  }
+  // The session is done; from here the peer's bytes are read away until it ends or time is up.
+  Session* session = session_;
+  set(kCloseAfterWrite, false);
+  set(kReadPaused, false);
+  session_ = &context_.linger_;
+  session->onClose(*this);
+  context_.loop().sys().shutdownWrite(fd_);
+  if (in_ != nullptr) in_->consume(in_->size());
+  setDeadline(context_.linger_ms_);
+}
+
+void Connection::fail(int sys_errno) noexcept {
+  if (closed()) return;
+  session_->onError(*this, sys_errno);
+  close();
+}
+
+void Connection::reset() noexcept {
+  if (closed()) return;
+  const linger hard{1, 0};
+  context_.loop().sys().setSockOpt(fd_, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+  close();
+}
+
+// Closing the fd also takes it from the poller. The slot is emptied after the batch, which may still name it.
+void Connection::close() noexcept {
+  if (closed()) return;
+  set(kClosed, true);
+  context_.loop().sys().closeFd(fd_);
+  fd_ = -1;
+  out_.clear(context_.out_pool_);
+  if (in_ != nullptr && !has(kInRead)) {
+    context_.chunks().give(in_);
+    in_ = nullptr;
+  }
+  context_.retire(*this);
+  session_->onClose(*this);
+}
+
+}  // namespace roost::net

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/buffer.h"
+#include "event/idle_wheel.h"
+#include "event/io_handler.h"
+#include "net/address.h"
+#include "net/chunk.h"
+#include "net/open_file.h"
+#include "net/out_queue.h"
+#include "net/session.h"
+#include "net/transport.h"
+
+namespace roost::net {
+
+class IoContext;
+
+// One socket and what it costs while nothing happens on it. It lives in its loop's slab (IoContext) and is named by
+// {loop, slot, generation}; no other thread may hold a pointer to it. It owns no buffer while it is idle: bytes are
+// read into the loop's, and what a session leaves unconsumed moves into a borrowed chunk.
+//
+// Layout, 64-bit: handler vptr 8, wheel node 24, context 8, transport 8, session 8, input chunk 8, out queue 24,
+// counters 24, fd and slot 8, peer 20, listener and flags 4.
+class Connection final : public event::IoHandler, private event::WheelNode {
+ public:
+  // A session that leaves more than this unconsumed, and does not pause reading, loses its connection (ENOBUFS).
+  static constexpr size_t kMaxUnreadBytes = 4 << 20;
+
+  // Made by IoContext only.
+  Connection(uint32_t slot, IoContext& context, Transport& transport, int fd, const PeerAddr& peer,
+             uint16_t listener) noexcept;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void onIo(uint32_t events) noexcept override;
+
+  IoContext& context() const noexcept { return context_; }
+  const PeerAddr& peer() const noexcept { return peer_; }
+  uint16_t listener() const noexcept { return listener_; }  // index of the listener it came through
+  uint32_t slot() const noexcept { return slot_; }
+  uint64_t bytesIn() const noexcept { return bytes_in_; }
+  uint64_t bytesOut() const noexcept { return bytes_out_; }
+  uint32_t requests() const noexcept { return requests_; }
+  void countRequest() noexcept { ++requests_; }
+  bool closed() const noexcept { return (flags_ & kClosed) != 0; }
+
+  void setSession(Session& session) noexcept { session_ = &session; }
+
+  // Writing. What is written is queued; it goes out when the current onRead returns, or by flush(). Nothing is
+  // refused: the writer watches queuedBytes() and waits for onWriteComplete. Ignored on a closed connection.
+  void write(std::string_view bytes) noexcept;                              // copied
+  void write(BufferRef buffer, size_t offset, size_t size) noexcept;        // referenced
+  void writeFile(OpenFile file, uint64_t offset, uint64_t size) noexcept;  // sent by the kernel
+  // Sends `bytes` right away where nothing is queued before them; returns how many went out, 0 where the socket is full
+  // or has failed (the next flush tells).
+  size_t writeNow(std::string_view bytes) noexcept;
+  // Sends what is queued, as far as the socket takes it.
+  void flush() noexcept;
+  bool writing() const noexcept { return !out_.empty(); }
+  // Bytes of memory that wait to be sent; file ranges do not count.
+  uint32_t queuedBytes() const noexcept { return out_.memoryBytes(); }
+
+  // Reading goes on by itself until paused; what the kernel holds then waits there.
+  void pauseRead() noexcept { flags_ |= kReadPaused; }
+  void resumeRead() noexcept;
+  // Offers what was left unconsumed to the session again, then flushes. Not from within onRead.
+  void offerInput() noexcept;
+  size_t unreadBytes() const noexcept { return in_ == nullptr ? 0 : in_->size(); }
+
+  // One deadline, in milliseconds from now, exact to IoContext::kTickMs; onTimeout is called when it passes.
+  void setDeadline(uint32_t ms) noexcept;
+  void clearDeadline() noexcept;
+
+  // Ends the connection. close(): now, dropping what is queued. closeAfterWrite(): when the queue has been sent; with
+  // `linger` the peer's further bytes are then read away for a bounded time, so that a reset does not take the answer
+  // from it (RFC 9112 section 9.6). fail(): tells the session of an error, then close(). reset(): like close(), but the peer is
+  // told by RST.
+  void close() noexcept;
+  void closeAfterWrite(bool linger) noexcept;
+  void fail(int sys_errno) noexcept;
+  void reset() noexcept;
+
+ private:
+  friend class IoContext;
+  enum Flag : uint16_t {
+    kReadPaused = 1,
+    kWantsWrite = 2,   // EPOLLOUT is asked for
+    kConnecting = 4,
+    kCloseAfterWrite = 8,
+    kLinger = 16,
+    kClosed = 32,
+    kInRead = 64,      // onRead is on the stack: writes wait for its end
+    kReadEnded = 128,  // the peer's FIN has been seen
+    kInPoller = 256,
+    kPollsRead = 512,  // what the poller was last told
+    kPollsWrite = 1024,
+  };
+  bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
+  void set(Flag flag, bool on) noexcept {
+    flags_ = static_cast<uint16_t>(on ? flags_ | flag : flags_ & ~flag);
+  }
+  void start(bool connecting) noexcept;
+  void finishConnect() noexcept;
+  void readReady() noexcept;
+  void deliver(Chunk& in) noexcept;
+  void keepRest(Chunk& in) noexcept;
+  void endOfInput() noexcept;
+  void finishClose() noexcept;
+  void updatePoller() noexcept;
+
+  IoContext& context_;
+  Transport* transport_;
+  Session* session_ = nullptr;
+  Chunk* in_ = nullptr;  // what the session has not consumed yet
+  OutQueue out_;
+  uint64_t bytes_in_ = 0;
+  uint64_t bytes_out_ = 0;
+  uint32_t requests_ = 0;
+  uint32_t slot_;
+  int32_t fd_;
+  PeerAddr peer_;
+  uint16_t listener_;
+  uint16_t flags_ = 0;
+};
+static_assert(sizeof(Connection) <= 160, "idle connection budget");
+
+}  // namespace roost::net

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+#include <boost/lockfree/spsc_queue.hpp>
+#include <cstdint>
+
+#include "base/status.h"
+#include "event/loop.h"
+#include "net/io_context.h"
+
+namespace roost::net {
+
+// The way of accepted sockets from the accepting thread to one IO loop: a single-producer ring and an eventfd. No lock, no
+// allocation. It also knows how many connections its loop has, exactly: what was offered less what was closed.
+class FdHandoff final : public event::IoHandler {
+ public:
+  static constexpr size_t kCapacity = 4096;
+
+  // `limit`: connections the loop may hold; UINT64_MAX is no limit. `target` outlives this.
+  FdHandoff(IoContext& target, uint64_t limit) noexcept : target_(target), limit_(limit) {}
+  ~FdHandoff();
+  FdHandoff(const FdHandoff&) = delete;
+  FdHandoff& operator=(const FdHandoff&) = delete;
+
+  // Joins the target's loop. Before that loop runs.
+  Status open();
+
+  // Accepting thread: below its limit, and with room in the ring?
+  bool accepts() const noexcept;
+  void offer(const AcceptedSocket& socket) noexcept;  // REQUIRES: accepts()
+  void wake() noexcept;                               // after one or more offers
+
+  // Target's loop.
+  void onIo(uint32_t events) noexcept override;
+
+ private:
+  IoContext& target_;
+  const uint64_t limit_;
+  int event_fd_ = -1;
+  uint64_t offered_ = 0;  // the accepting thread's
+  bool unsignalled_ = false;
+  boost::lockfree::spsc_queue<AcceptedSocket, boost::lockfree::capacity<kCapacity>> ring_;
+};
+
+}  // namespace roost::net

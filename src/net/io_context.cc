@@ -1,0 +1,107 @@
+#include "net/io_context.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+namespace roost::net {
+namespace {
+
+constexpr int64_t kTickNs = int64_t{IoContext::kTickMs} * 1'000'000;
+
+}  // namespace
+
+IoContext::IoContext(event::Loop& loop) noexcept
+    : loop_(loop),
+      out_pool_(chunks_),
+      plain_(loop.sys()),
+      wheel_(&IoContext::onExpired),
+      start_ns_(loop.nowNs()),
+      scratch_(chunks_.take(ChunkPool::kHuge)) {
+  loop_.setAfterBatch(this);
+}
+
+IoContext::~IoContext() {
+  connections_.forEach([](Connection& connection) { connection.close(); });
+  IoContext::run();
+  loop_.setAfterBatch(nullptr);
+  loop_.cancel(*this);
+  chunks_.give(scratch_);
+}
+
+void IoContext::setFactory(uint16_t index, SessionFactory& factory) {
+  if (factories_.size() <= index) factories_.resize(index + size_t{1}, nullptr);
+  factories_[index] = &factory;
+}
+
+Connection& IoContext::open(int fd, const PeerAddr& peer, uint16_t listener) noexcept {
+  return connections_.emplace(*this, plain_, fd, peer, listener);
+}
+
+void IoContext::adopt(const AcceptedSocket& socket) noexcept {
+  Connection& connection = open(socket.fd, socket.peer, socket.listener);
+  connection.setSession(factories_[socket.listener]->sessionFor(connection));
+  connection.start(false);
+}
+
+Status IoContext::connect(const SocketAddress& address, Session& session) noexcept {
+  Sys& sys = loop_.sys();
+  const int fd = sys.socketCreate(address.family(), SOCK_STREAM, 0);
+  if (fd < 0) return Status::fromErrno(-fd, "socket");
+  if (address.family() != AF_UNIX) {
+    const int on = 1;
+    sys.setSockOpt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  const int rc = sys.connectTo(fd, address.get(), address.size());
+  if (rc < 0 && rc != -EINPROGRESS) {
+    sys.closeFd(fd);
+    return Status::fromErrno(-rc, "connect to " + address.toString());
+  }
+  Connection& connection = open(fd, PeerAddr::from(address.get(), address.size()), 0);
+  connection.setSession(session);
+  connection.start(rc < 0);
+  return {};
+}
+
+uint32_t IoContext::clockTick() const noexcept {
+  return static_cast<uint32_t>((loop_.nowNs() - start_ns_) / kTickNs);
+}
+
+void IoContext::setDeadline(Connection& connection, uint32_t ms) noexcept {
+  if (wheel_.size() == 0) {
+    wheel_.advance(clockTick());
+    loop_.armIn(*this, std::chrono::nanoseconds(kTickNs));
+  }
+  // Rounded up, and one tick more because the current one has begun already: never early.
+  wheel_.set(connection, clockTick() + (ms + kTickMs - 1) / kTickMs + 1);
+}
+
+void IoContext::onTimer() noexcept {
+  wheel_.advance(clockTick());
+  if (wheel_.size() > 0) loop_.armIn(*this, std::chrono::nanoseconds(kTickNs));
+}
+
+void IoContext::onExpired(event::WheelNode& node) noexcept {
+  auto& connection = static_cast<Connection&>(node);
+  connection.session_->onTimeout(connection);
+}
+
+void IoContext::retire(Connection& connection) noexcept {
+  wheel_.remove(connection);
+  retired_.push_back(connection.slot());
+  closed_.store(closed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+void IoContext::run() noexcept {
+  for (const uint32_t slot : retired_) connections_.erase(slot);
+  retired_.clear();
+}
+
+void IoContext::LingerSession::onRead(Connection&, Chunk& in) noexcept { in.consume(in.size()); }
+
+void IoContext::LingerSession::onReadEnd(Connection& connection) noexcept { connection.close(); }
+
+}  // namespace roost::net

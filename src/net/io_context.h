@@ -1,0 +1,96 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/slab.h"
+#include "base/status.h"
+#include "event/loop.h"
+#include "net/address.h"
+#include "net/chunk.h"
+#include "net/connection.h"
+#include "net/out_queue.h"
+#include "net/session.h"
+#include "net/transport.h"
+
+namespace roost::net {
+
+// A socket fresh from accept4, on its way to the loop that will hold it.
+struct AcceptedSocket {
+  int fd;
+  PeerAddr peer;
+  uint16_t listener;
+};
+
+// What the connections of one loop share: the slab they live in, buffers, the timing wheel. Made before its loop runs, used
+// on the loop's thread, destroyed after the loop has ended; the load counters may be read by any thread.
+class IoContext final : private event::Timer, private event::Task {
+ public:
+  static constexpr uint32_t kTickMs = 250;
+
+  explicit IoContext(event::Loop& loop) noexcept;
+  ~IoContext();  // closes what is left
+  IoContext(const IoContext&) = delete;
+  IoContext& operator=(const IoContext&) = delete;
+
+  // Connections of listener `index` get their sessions from `factory`. Before the loop runs.
+  void setFactory(uint16_t index, SessionFactory& factory);
+  // Milliseconds that closing waits for a peer's last bytes.
+  void setLingerMs(uint32_t ms) noexcept { linger_ms_ = ms; }
+
+  // Takes over an accepted socket and serves it.
+  void adopt(const AcceptedSocket& socket) noexcept;
+  // Begins to connect; the session is told how that goes. An error here means that nothing was begun.
+  Status connect(const SocketAddress& address, Session& session) noexcept;
+
+  // Connections of this loop by name; nullptr when it is gone.
+  Connection* find(uint32_t slot, uint32_t generation) noexcept { return connections_.find(slot, generation); }
+  uint32_t generation(const Connection& connection) const noexcept {
+    return connections_.generation(connection.slot());
+  }
+  template <class Fn>
+  void forEach(Fn&& fn) {
+    connections_.forEach(std::forward<Fn>(fn));
+  }
+  size_t size() const noexcept { return connections_.size(); }
+
+  // How many sockets this loop has been done with; any thread.
+  uint64_t closedCount() const noexcept { return closed_.load(std::memory_order_relaxed); }
+
+  event::Loop& loop() const noexcept { return loop_; }
+  ChunkPool& chunks() noexcept { return chunks_; }
+
+ private:
+  friend class Connection;
+  class LingerSession final : public Session {
+   public:
+    void onRead(Connection& connection, Chunk& in) noexcept override;
+    void onReadEnd(Connection& connection) noexcept override;
+  };
+
+  static void onExpired(event::WheelNode& node) noexcept;
+  void onTimer() noexcept override;  // the wheel's tick
+  void run() noexcept override;      // after each batch: empties the slots of what was closed in it
+  uint32_t clockTick() const noexcept;
+  void setDeadline(Connection& connection, uint32_t ms) noexcept;
+  void retire(Connection& connection) noexcept;
+  Connection& open(int fd, const PeerAddr& peer, uint16_t listener) noexcept;
+
+  event::Loop& loop_;
+  ChunkPool chunks_;
+  OutPool out_pool_;
+  PlainTransport plain_;
+  Slab<Connection> connections_;
+  event::IdleWheel wheel_;
+  int64_t start_ns_;
+  uint32_t linger_ms_ = 5000;
+  Chunk* scratch_;  // every read that has nothing to join goes here
+  LingerSession linger_;
+  std::vector<SessionFactory*> factories_;
+  std::vector<uint32_t> retired_;
+  std::atomic<uint64_t> closed_{0};
+};
+
+}  // namespace roost::net

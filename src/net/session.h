@@ -1,0 +1,47 @@
+#pragma once
+
+#include "net/chunk.h"
+
+namespace roost::net {
+
+class Connection;
+
+// What listens to a connection's events: an HTTP/1 session, a plain TCP server's or client's own class. One object may
+// serve many connections. The connection borrows it; its owner keeps it until onClose has returned. All calls come on the
+// loop's thread and never throw; closing the connection from within any of them is allowed.
+class Session {
+ public:
+  // A client's connection attempt is under way.
+  virtual void onConnecting(Connection&) noexcept {}
+  // The connection stands: accepted, or the attempt succeeded.
+  virtual void onConnected(Connection&) noexcept {}
+  // Bytes have arrived. What is consumed from `in` is gone; the rest is kept and offered again together with more.
+  // Views into `in` are valid until this call returns.
+  virtual void onRead(Connection&, Chunk& in) noexcept = 0;
+  // The peer has ended its side; nothing more will be read. The default closes once what was queued is sent.
+  virtual void onReadEnd(Connection&) noexcept;
+  // The out queue could not be sent at once; some of it may have gone out (`bytes`).
+  virtual void onWriteBlocked(Connection&, size_t bytes) noexcept { static_cast<void>(bytes); }
+  // The out queue has become empty.
+  virtual void onWriteComplete(Connection&) noexcept {}
+  // The deadline set by Connection::setDeadline has passed. The default closes.
+  virtual void onTimeout(Connection&) noexcept;
+  // The connection failed; onClose follows. `sys_errno` is ETIMEDOUT, ECONNRESET, ECONNREFUSED, ...
+  virtual void onError(Connection&, int sys_errno) noexcept { static_cast<void>(sys_errno); }
+  // The last call: the connection is gone. What it had not sent is dropped.
+  virtual void onClose(Connection&) noexcept {}
+
+ protected:
+  ~Session() = default;
+};
+
+// Gives each new connection of a listener its session. One per listener and loop.
+class SessionFactory {
+ public:
+  virtual Session& sessionFor(Connection&) noexcept = 0;
+
+ protected:
+  ~SessionFactory() = default;
+};
+
+}  // namespace roost::net

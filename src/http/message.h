@@ -8,12 +8,24 @@
 
 namespace roost::http {
 
-enum class Method : uint8_t { kGet, kHead, kPost, kPut, kDelete, kConnect, kOptions, kTrace, kPatch, kUnknown };
+enum class Method : uint8_t {
+  kGet,
+  kHead,
+  kPost,
+  kPut,
+  kDelete,
+  kConnect,
+  kOptions,
+  kTrace,
+  kPatch,
+  kUnknown
+};
 
 // The method's token; "" for kUnknown.
 std::string_view methodName(Method method) noexcept;
 
-// The fields the server itself looks at; every other name is kOther. The order is free, the values are indexes.
+// The fields the server itself looks at; every other name is kOther. The order is free, the values are
+// indexes.
 enum class FieldId : uint8_t {
   kOther,
   kAccept,
@@ -54,6 +66,12 @@ enum class FieldId : uint8_t {
   kCount  // not a field
 };
 constexpr size_t kFieldIdCount = static_cast<size_t>(FieldId::kCount);
+static_assert(kFieldIdCount <= 64, "RequestHead keeps a bit for each");
+
+// The bit of a field in RequestHead::present and ::repeated.
+constexpr uint64_t fieldBit(FieldId id) noexcept {
+  return uint64_t{1} << static_cast<unsigned>(id);
+}
 
 // A piece of the head's text, by place and not by pointer, so that the text may move to another buffer.
 struct Span {
@@ -68,15 +86,16 @@ struct Field {
   uint32_t value_len;
   uint16_t name_len;
   FieldId id;
-  uint8_t next;  // index of the next field of the same id (0: none; never 0 otherwise, as it comes later); kOther: 0
+  uint8_t next;  // index of the next field of the same id (0: none; never 0 otherwise, as it comes later);
+                 // kOther: 0
 };
 static_assert(sizeof(Field) == 16);
 
 // RFC 9112 section 3.2.
 enum class TargetForm : uint8_t { kOrigin, kAbsolute, kAuthority, kAsterisk };
 
-// A parsed request head. The text belongs to a read buffer; `text` points at its first byte and is moved with it.
-// Owned by the session that parses; valid until the exchange ends or parks. Loop thread only.
+// A parsed request head. The text belongs to a read buffer; `text` points at its first byte and is moved with
+// it. Owned by the session that parses; valid until the exchange ends or parks. Loop thread only.
 struct RequestHead {
   static constexpr size_t kMaxFields = 128;
   static constexpr uint8_t kNoField = 0xff;
@@ -89,17 +108,29 @@ struct RequestHead {
   uint8_t field_count = 0;
   Span method_text;
   Span target;  // as sent
-  Span path;    // of the target, still percent-encoded, begins with '/'; "/" for an absolute form without one; "*"
-  Span query;   // without '?'
+  Span path;   // of the target, still percent-encoded, begins with '/'; "/" for an absolute form without one;
+               // "*"
+  Span query;  // without '?'
   bool has_query = false;
-  Span authority;  // of an absolute or authority form; else empty
-  std::array<uint8_t, kFieldIdCount> first;  // index of the first field of an id, kNoField where there is none
-  std::array<uint8_t, kFieldIdCount> last;   // only meaningful where first is set
+  Span authority;         // of an absolute or authority form; else empty
+  uint64_t present = 0;   // bit `id` is set where a field of that id came (kOther: any other name)
+  uint64_t repeated = 0;  // likewise, where it came on more than one line; never kOther
+  std::array<uint8_t, kFieldIdCount>
+      first;                                // index of the first field of an id, kNoField where there is none
+  std::array<uint8_t, kFieldIdCount> last;  // only meaningful where first is set
   std::array<Field, kMaxFields> fields;
 
   std::string_view view(Span span) const noexcept { return {text + span.off, span.len}; }
   std::string_view name(const Field& field) const noexcept { return {text + field.name_off, field.name_len}; }
-  std::string_view value(const Field& field) const noexcept { return {text + field.value_off, field.value_len}; }
+  std::string_view value(const Field& field) const noexcept {
+    return {text + field.value_off, field.value_len};
+  }
+
+  // Forgets everything: as good as new, for the price of what a head without fields takes.
+  void clear() noexcept;
+  // Appends a field line whose places and id are set, and links it to those of its id. False when the table
+  // is full.
+  bool addField(const Field& field) noexcept;
 
   bool has(FieldId id) const noexcept { return first[static_cast<size_t>(id)] != kNoField; }
   // The first field line of this id, nullptr where there is none. REQUIRES: id != kOther.
@@ -108,7 +139,9 @@ struct RequestHead {
     return index == kNoField ? nullptr : &fields[index];
   }
   // The next line of the same field, nullptr after the last.
-  const Field* nextOf(const Field& field) const noexcept { return field.next == 0 ? nullptr : &fields[field.next]; }
+  const Field* nextOf(const Field& field) const noexcept {
+    return field.next == 0 ? nullptr : &fields[field.next];
+  }
   // The value of the first line of a field, empty where there is none.
   std::string_view get(FieldId id) const noexcept {
     const Field* field = find(id);

@@ -1,0 +1,33 @@
+// Where a request's body ends and whether its connection lives on (RFC 9112 sections 6 and 9.3).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "http/message.h"
+
+namespace roost::http::h1 {
+
+enum class BodyKind : uint8_t { kNone, kLength, kChunked };
+
+struct FramingResult {
+  BodyKind kind = BodyKind::kNone;
+  bool keep_alive = true;         // always false beside an error
+  bool expects_continue = false;  // and a body is to come
+  bool upgrade = false;           // Connection lists "upgrade"
+  int error_status = 0;           // 0, 400, 417 or 501
+  uint64_t content_length = 0;    // of kLength
+  const char* error_reason = "";
+};
+
+// Reads Host, Content-Length, Transfer-Encoding, Connection and Expect of a parsed head. Whatever two
+// recipients could frame differently is refused, beyond what RFC 9112 section 6.3 demands: Content-Length
+// beside Transfer-Encoding, Content-Length more than once or as a list even of equal numbers,
+// Transfer-Encoding in HTTP/1.0. HTTP/1.1 needs exactly one Host (section 3.2), HTTP/1.0 at most one; its
+// syntax is checked too. Pure; any thread.
+FramingResult requestFraming(const RequestHead& head) noexcept;
+
+// uri-host [ ":" port ] (RFC 9110 section 7.2); empty is valid. An IPv6 address stands in brackets.
+bool isValidHost(std::string_view host) noexcept;
+
+}  // namespace roost::http::h1

@@ -1,0 +1,68 @@
+// The request machine for x86-64 as every processor of that kind has it.
+#if defined(__x86_64__)
+
+#include <emmintrin.h>
+
+#include <cstring>
+
+#include "http/field_table.h"
+#include "http/h1/request_scan.h"
+
+namespace roost::http::h1 {
+namespace {
+
+inline __m128i load(const char* at) noexcept {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+}
+inline uint64_t maskOf(__m128i bytes) noexcept {
+  return static_cast<uint32_t>(_mm_movemask_epi8(bytes));
+}
+
+// Whether a byte lies in [low, low + count), by moving the range to the bottom of the signed bytes.
+inline __m128i inRange(__m128i bytes, int low, int count) noexcept {
+  const __m128i moved = _mm_add_epi8(bytes, _mm_set1_epi8(static_cast<char>(-128 - low)));
+  return _mm_cmplt_epi8(moved, _mm_set1_epi8(static_cast<char>(-128 + count)));
+}
+
+// A name ends at all but letters, digits and '-': rarer token characters are left to the machine.
+inline uint64_t nameEnds(__m128i bytes) noexcept {
+  const __m128i letter = inRange(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), 'a', 26);
+  const __m128i digit = inRange(bytes, '0', 10);
+  const __m128i dash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('-'));
+  return maskOf(_mm_or_si128(_mm_or_si128(letter, digit), dash)) ^ 0xffff;
+}
+
+inline uint64_t valueEnds(__m128i bytes) noexcept {
+  const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+  return maskOf(_mm_or_si128(control, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f))));
+}
+
+inline void classify(const char* block, uint64_t& name, uint64_t& value) noexcept {
+  const __m128i a = load(block);
+  const __m128i b = load(block + 16);
+  const __m128i c = load(block + 32);
+  const __m128i d = load(block + 48);
+  name = nameEnds(a) | nameEnds(b) << 16 | nameEnds(c) << 32 | nameEnds(d) << 48;
+  value = valueEnds(a) | valueEnds(b) << 16 | valueEnds(c) << 32 | valueEnds(d) << 48;
+}
+
+inline const char* targetStop(const char* p, const char* end) noexcept {
+  for (; p < end; p += 16) {
+    const __m128i bytes = load(p);
+    const __m128i visible = _mm_cmpgt_epi8(bytes, _mm_set1_epi8(0x20));  // signed: nothing from 0x80 on
+    const __m128i special = _mm_or_si128(
+        _mm_cmpeq_epi8(bytes, _mm_set1_epi8('?')),
+        _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('#')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f))));
+    const uint64_t stops = maskOf(_mm_andnot_si128(special, visible)) ^ 0xffff;
+    if (stops != 0) return p + __builtin_ctzll(stops);
+  }
+  return end;
+}
+
+}  // namespace
+}  // namespace roost::http::h1
+
+#define ROOST_REQUEST_SCAN scanRequestSse2
+#include "http/h1/request_scan.inc"
+
+#endif  // __x86_64__

@@ -190,21 +190,23 @@ need_pytest() {
   python=/usr/bin/python3
 }
 
-# A sanitizer's report ends the program. Without address randomisation, as TSan cannot bear much of it, where that may be
-# chosen.
+# Runs a function with the sanitizers told to end the program at their first report.
 sanitized() {
-  export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_init_order=1:abort_on_error=1
-  export UBSAN_OPTIONS=print_stacktrace=1
-  export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
-  local fixed=()
-  if setarch "$(uname -m)" -R true 2>/dev/null; then fixed=(setarch "$(uname -m)" -R); fi
-  "${fixed[@]}" "$@"
+  local -x ASAN_OPTIONS=detect_stack_use_after_return=1:strict_init_order=1:abort_on_error=1
+  local -x UBSAN_OPTIONS=print_stacktrace=1
+  local -x TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+  "$@"
 }
+
+# TSan cannot bear much randomisation of addresses: what comes after "${fixed_addresses[@]}" runs without, where the
+# system lets one choose.
+fixed_addresses=()
+if setarch "$(uname -m)" -R true 2>/dev/null; then fixed_addresses=(setarch "$(uname -m)" -R); fi
 
 ctest_in() {
   local preset=$1
   shift
-  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc)" "$@"
+  "${fixed_addresses[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc)" "$@"
 }
 
 # pytest_with PRESET FOLDER...
@@ -212,7 +214,7 @@ pytest_with() {
   local preset=$1 parallel=()
   shift
   if "$python" -c 'import xdist' 2>/dev/null; then parallel=(-n "$(nproc)" --dist loadfile); fi
-  ROOST_SERVER="$PWD/build/$preset/bin/server" "$python" -m pytest -q "${parallel[@]}" "$@"
+  ROOST_SERVER="$PWD/build/$preset/bin/server" "${fixed_addresses[@]}" "$python" -m pytest -q "${parallel[@]}" "$@"
 }
 
 fuzz_long() {

@@ -1,3 +1,5 @@
+include(RoostEmbedText)
+
 # roost_layer(<folder of src/> [DEPS <other targets>...])
 #   A static library roost_<folder with / as _> of every .cc below the folder, linked to the layers it stands on.
 #   Folders that need build steps of their own (Ragel) add them in their CMakeLists.txt.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <regex>
 
 namespace roost::config {
@@ -100,6 +101,7 @@ class Checker {
   Checker(const SchemaImpl& schema, Errors& errors) : schema_(schema), errors_(errors) {}
 
   void check(Value& value, const SchemaJson& schema, const std::string& path) {
+    if (value.is_broken) return;
     if (flagOf(schema, "x-secret")) value.is_secret = true;
     takeMeantForm(value, schema);
     if (!kindFits(value, schema)) {
@@ -246,8 +248,13 @@ class Checker {
       return add(value, fmt::format("{} must be at most {} characters long, not {}", path,
                                     most->get<size_t>(), length));
     }
-    if (!pattern.empty() && !std::regex_search(value.string, std::regex(pattern)))
+    if (!pattern.empty() && !std::regex_search(value.string, regexOf(pattern)))
       wrongPattern(value, schema, path);
+  }
+
+  const std::regex& regexOf(const std::string& pattern) {
+    const auto known = patterns_.find(pattern);
+    return known != patterns_.end() ? known->second : patterns_.emplace(pattern, pattern).first->second;
   }
 
   void wrongPattern(const Value& value, const SchemaJson& schema, const std::string& path) {
@@ -291,7 +298,7 @@ class Checker {
         if (value.find(name) == nullptr) add(value, fmt::format("{} has no {}", path, inQuotes(name)));
       }
     }
-    if (schema.contains("oneOf")) checkHandler(value, path);
+    if (schema.contains("oneOf")) checkHandler(value, schema, path);
   }
 
   void unknownKey(const Value& member, const SchemaJson& schema, const std::string& path) {
@@ -307,7 +314,7 @@ class Checker {
     std::string hint = didYouMean(member.key, candidates);
     if (hint.empty()) {
       const std::string home = homeOf(member.key, schema_.json, "");
-      if (!home.empty()) hint = ": it belongs into " + home;
+      if (!home.empty()) hint = ": it belongs in " + home;
     }
     errors_.add(member.key_at, message + hint);
   }
@@ -325,12 +332,16 @@ class Checker {
     return {};
   }
 
-  void checkHandler(const Value& route, const std::string& path) {
+  void checkHandler(const Value& route, const SchemaJson& schema, const std::string& path) {
     std::vector<const Value*> found;
     for (const Value& member : route.children) {
       const auto& names = schema_.handlers;
       if (std::find(names.begin(), names.end(), member.key) != names.end()) found.push_back(&member);
     }
+    const bool has_unknown =
+        std::any_of(route.children.begin(), route.children.end(),
+                    [&schema](const Value& member) { return schemaOf(schema, member.key) == nullptr; });
+    if (found.empty() && has_unknown) return;  // most likely the handler, misspelt: said already
     if (found.empty()) {
       std::string names;
       for (const std::string& name : schema_.handlers) names += (names.empty() ? "" : ", ") + inQuotes(name);
@@ -345,6 +356,7 @@ class Checker {
 
   const SchemaImpl& schema_;
   Errors& errors_;
+  std::map<std::string, std::regex> patterns_;  // compiled once per load
 };
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 
 namespace roost::config {
 namespace {
@@ -160,13 +162,10 @@ std::string resolve(const std::string& path, const std::string& base_directory) 
 
 class Completer {
  public:
-  Completer(Value& root, const std::string& base_directory) : root_(root), base_directory_(base_directory) {}
+  explicit Completer(Value& root) : root_(root) {}
 
   void fill(Value& value, const SchemaJson& schema) {
     if (flagOf(schema, "x-secret")) value.is_secret = true;
-    if (flagOf(schema, "x-path") && value.is(Kind::kString) && !value.string.empty()) {
-      value.string = resolve(value.string, base_directory_);
-    }
     if (value.is(Kind::kArray) && schema.contains("items")) {
       for (Value& item : value.children) fill(item, schema["items"]);
     }
@@ -204,6 +203,10 @@ class Completer {
       fresh.key_at = value.at;
       fill(value.children.emplace_back(std::move(fresh)), known);
     }
+    std::map<std::string_view, size_t> order;
+    for (const auto& [key, known] : properties->items()) order.emplace(key, order.size());
+    std::stable_sort(value.children.begin(), value.children.end(),
+                     [&order](const Value& a, const Value& b) { return order[a.key] < order[b.key]; });
   }
 
   // An address and a port that stand for nothing: beside "listen" at the top, beside "unix" in a listener.
@@ -224,7 +227,6 @@ class Completer {
   }
 
   Value& root_;
-  const std::string& base_directory_;
 };
 
 }  // namespace
@@ -236,10 +238,22 @@ void normaliseTree(Value& root, const SchemaImpl& schema, Errors& errors) {
   spellOutListen(root, schema, errors);
 }
 
-void completeTree(Value& root, const SchemaImpl& schema, const std::string& base_directory) {
-  Completer completer(root, base_directory);
+void completeTree(Value& root, const SchemaImpl& schema) {
+  Completer completer(root);
   completer.fill(root, schema.json);
   completer.inherit(root, schema.json);
+}
+
+void resolvePaths(Value& value, const SchemaJson& schema, const std::string& base_directory) {
+  if (flagOf(schema, "x-path") && value.is(Kind::kString) && !value.string.empty()) {
+    value.string = resolve(value.string, base_directory);
+  }
+  for (Value& child : value.children) {
+    const auto items = schema.find("items");
+    if (value.is(Kind::kArray) && items != schema.end()) resolvePaths(child, *items, base_directory);
+    const SchemaJson* known = value.is(Kind::kObject) ? schemaOf(schema, child.key) : nullptr;
+    if (known != nullptr) resolvePaths(child, *known, base_directory);
+  }
 }
 
 }  // namespace roost::config

@@ -14,8 +14,11 @@ namespace roost::config {
 // either.
 void normaliseTree(Value& root, const SchemaImpl& schema, Errors& errors);
 
-// Fills in every default, the values that null inherits, and makes paths absolute. REQUIRES: normaliseTree()
-// succeeded.
-void completeTree(Value& root, const SchemaImpl& schema, const std::string& base_directory);
+// Fills in every default and the values that null inherits, and brings keys into the schema's order.
+// REQUIRES: normaliseTree() succeeded.
+void completeTree(Value& root, const SchemaImpl& schema);
+
+// Makes relative paths absolute. REQUIRES: completeTree() ran.
+void resolvePaths(Value& value, const SchemaJson& schema, const std::string& base_directory);
 
 }  // namespace roost::config

@@ -53,8 +53,9 @@ bool build(Config::Impl& impl, std::string_view text, const Schema& schema, cons
   if (errors.any()) return false;
   normaliseTree(*root, schema.impl(), errors);
   if (errors.any()) return false;
-  completeTree(*root, schema.impl(), impl.base_directory);
+  completeTree(*root, schema.impl());
   schema.impl().validator->validate(*root, errors);
+  resolvePaths(*root, schema.impl().json, impl.base_directory);
   impl.root = std::move(*root);
   return !errors.any();
 }

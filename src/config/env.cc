@@ -31,9 +31,10 @@ std::string appendReference(std::string_view inside, const EnvLookup& env, std::
   return {};
 }
 
-void expandString(Value& value, const EnvLookup& env, Errors& errors) {
+// Expands value, or returns what is wrong.
+std::string expandString(Value& value, const EnvLookup& env) {
   const std::string_view text = value.string;
-  if (text.find("${") == std::string_view::npos) return;
+  if (text.find("${") == std::string_view::npos) return {};
   std::string out;
   size_t at = 0;
   for (size_t mark; (mark = text.find("${", at)) != std::string_view::npos;) {
@@ -44,30 +45,29 @@ void expandString(Value& value, const EnvLookup& env, Errors& errors) {
       continue;
     }
     const size_t end = text.find('}', mark);
-    if (end == std::string_view::npos) {
-      errors.add(value.at, "a ${ is never closed with }; $${ stands for the characters ${");
-      return;
-    }
-    const std::string wrong = appendReference(text.substr(mark + 2, end - mark - 2), env, out);
-    if (!wrong.empty()) {
-      errors.add(value.at, wrong);
-      return;
-    }
-    if (out.size() > kLongestExpansion) {
-      errors.add(value.at, "too long once its ${} references are replaced");
-      return;
-    }
+    if (end == std::string_view::npos) return "a ${ is never closed with }; $${ stands for the characters ${";
+    const std::string_view inside = text.substr(mark + 2, end - mark - 2);
+    const bool nested = inside.find("${") != std::string_view::npos;
+    const std::string wrong =
+        nested ? "one ${} cannot stand within another" : appendReference(inside, env, out);
+    if (!wrong.empty()) return wrong;
+    if (out.size() > kLongestExpansion) return "too long once its ${} references are replaced";
     value.is_reference = mark == 0 && end + 1 == text.size();
     at = end + 1;
   }
   out += text.substr(at);
   value.string = std::move(out);
+  return {};
 }
 
 }  // namespace
 
 void expandReferences(Value& value, const EnvLookup& env, Errors& errors) {
-  if (value.is(Kind::kString)) expandString(value, env, errors);
+  if (value.is(Kind::kString)) {
+    std::string wrong = expandString(value, env);
+    value.is_broken = !wrong.empty();
+    if (value.is_broken) errors.add(value.at, std::move(wrong));
+  }
   for (Value& child : value.children) expandReferences(child, env, errors);
 }
 

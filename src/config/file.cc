@@ -15,9 +15,7 @@ Result<std::string> readConfigFile(const std::string& path) {
   // Without O_NONBLOCK, opening a FIFO would wait for a writer for ever.
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) {
-    const int error = errno;
-    return Status::fromErrno(error,
-                             error == ENOENT ? "the file does not exist" : "the file cannot be opened");
+    return Status::fromErrno(errno, "the file cannot be opened");
   }
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return Status::fromErrno(errno, "the file cannot be examined");

@@ -92,7 +92,10 @@ std::optional<Value> Includer::readIncluded(const Value& path, const std::string
   if (text.value().size() > kMaxFileBytes)
     return refuse(fmt::format("larger than {} MiB", kMaxFileBytes >> 20));
   auto known = std::find(names_.begin(), names_.end(), name);
-  if (known == names_.end()) known = names_.insert(names_.end(), name);
+  if (known == names_.end()) {
+    names_.push_back(name);
+    known = std::prev(names_.end());
+  }
   std::optional<Value> value = readOne(text.value(), &*known);
   if (value && !value->is(Kind::kObject)) {
     errors_.add(value->at, "an included file must hold an object, { ... }");

@@ -56,9 +56,8 @@ class Node {
   double asDouble() const noexcept;  // integers too
   bool asBool() const noexcept;      // switches have been turned from "on" and "off" into this
 
-  std::size_t size() const noexcept;  // items of an array, members of an object, otherwise 0
-  Node at(
-      std::size_t index) const noexcept;  // an item or a member's value, in file order; none beyond size()
+  std::size_t size() const noexcept;          // items of an array, members of an object, otherwise 0
+  Node at(std::size_t index) const noexcept;  // an item or a member's value; none beyond size()
   Node operator[](std::string_view key) const noexcept;
   MemberRange members() const noexcept;  // of an object; of anything else none
 
@@ -76,7 +75,8 @@ struct Member {
   Node value;
 };
 
-// The members of an object in file order, for range-for.
+// The members of an object, for range-for: keys the schema knows in its order, free ones as the file has
+// them.
 class MemberRange {
  public:
   explicit MemberRange(Node object) noexcept : object_(object) {}

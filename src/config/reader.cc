@@ -15,33 +15,45 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Turns the parser's "syntax error while parsing X - unexpected Y; expected Z" into a sentence.
-std::string sentence(std::string_view what) {
+void replaceAll(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+// Turns the parser's "[..] parse error at ..: syntax error while parsing X - unexpected Y; last read: 'Z';
+// expected W" into a sentence for people. `word` is the text of the token at fault.
+std::string sentence(std::string_view what, std::string_view word) {
   if (const size_t end = what.find("] "); end != std::string_view::npos) what.remove_prefix(end + 2);
   const size_t dash = what.find(" - ");
+  const std::string_view context = what.substr(0, dash == std::string_view::npos ? 0 : dash);
   std::string text(dash == std::string_view::npos ? what : what.substr(dash + 3));
+  if (text.find("invalid literal") == 0) {
+    const bool is_key = context.find("object key") != std::string_view::npos;
+    const bool is_number =
+        !is_key && std::string_view("+-.0123456789").find(word.substr(0, 1)) != std::string_view::npos;
+    if (is_number) return inQuotes(word) + " is not a number that JSON knows";
+    return inQuotes(word) + " cannot stand here: " +
+           (is_key ? "a key stands in double quotes" : "text stands in double quotes");
+  }
   if (const size_t last_read = text.find("; last read: '"); last_read != std::string::npos) {
     const size_t quote = text.find("'; expected ", last_read);
     text.erase(last_read, quote == std::string::npos ? std::string::npos : quote + 1 - last_read);
   }
-  const bool in_object = what.find("parsing object -") != std::string_view::npos;
-  const bool in_array = what.find("parsing array -") != std::string_view::npos;
-  if (in_object || in_array) {
-    const char* close = in_object ? "}" : "]";
-    const std::string expected = fmt::format("; expected '{}'", close);
-    if (const size_t at = text.find(expected); at != std::string::npos) {
-      text.replace(at, expected.size(), fmt::format("; expected ',' or '{}'", close));
-      const bool value_follows = text.find("literal;") != std::string::npos ||
-                                 text.find("'{';") != std::string::npos ||
-                                 text.find("'[';") != std::string::npos;
-      if (value_follows) text += " (is a comma missing?)";
-    }
+  if (text.find("invalid string: control character U+000A") == 0 ||
+      text.find("invalid string: missing closing") == 0) {
+    return "this string is not closed in its line";
   }
-  if (what.find("parsing object key") != std::string_view::npos && text.find("invalid literal") == 0) {
-    text = "a key must stand in double quotes";
+  if (text.find("unexpected end of input") == 0) text.replace(0, 23, "the file ends too early");
+  const char* close = context.find("parsing object") != std::string_view::npos ? "}" : "]";
+  const std::string expected = fmt::format("expected '{}'", close);
+  if (const size_t at = text.find(expected); at != std::string::npos) {
+    text.replace(at, expected.size(), fmt::format("expected ',' or '{}'", close));
+    if (text.find(" literal;") != std::string::npos) text += " (is a comma missing?)";
   }
-  constexpr std::string_view kEnd = "unexpected end of input";
-  if (text.compare(0, kEnd.size(), kEnd) == 0) text.replace(0, kEnd.size(), "the file ends too early");
+  replaceAll(text, "; expected string literal", "; expected a key in double quotes");
+  replaceAll(text, "string literal", "string");
+  replaceAll(text, "number literal", "number");
+  replaceAll(text, "or a literal", "or a value");
   return text;
 }
 
@@ -55,8 +67,9 @@ class TreeBuilder {
   using string_t = Json::string_t;
   using binary_t = Json::binary_t;
 
-  TreeBuilder(const Lines& lines, const std::vector<Token>& tokens, const std::string* file, Errors& errors)
-      : lines_(lines), tokens_(tokens), file_(file), errors_(errors) {}
+  TreeBuilder(std::string_view text, const Lines& lines, const std::vector<Token>& tokens,
+              const std::string* file, Errors& errors)
+      : text_(text), lines_(lines), tokens_(tokens), file_(file), errors_(errors) {}
 
   Value takeRoot() { return std::move(root_); }
 
@@ -107,10 +120,20 @@ class TreeBuilder {
     // The parser counts the bytes it has read; the token that made it stop began before that.
     size_t offset = position > 0 ? position - 1 : 0;
     const std::string_view what = error.what();
-    const bool at_end = what.find("unexpected end of input") != std::string_view::npos;
     const bool in_string = what.find("invalid string") != std::string_view::npos;
-    if (!at_end && !in_string) offset = tokenAt(offset);
-    errors_.add(lines_.mark(file_, offset), sentence(what), lines_.excerpt(offset));
+    const bool open_string = what.find("U+000A") != std::string_view::npos ||
+                             what.find("missing closing") != std::string_view::npos;
+    const bool at_end = what.find("unexpected end of input") != std::string_view::npos;
+    if (!at_end && (!in_string || open_string)) {
+      offset = tokenAt(offset, what.find("invalid literal") != std::string_view::npos);
+    }
+    std::string message = sentence(what, wordAt(offset));
+    if (at_end && !open_.empty()) {
+      const Value& value = *open_.back().value;
+      message += fmt::format("; the '{}' of line {} is still open", value.is(Kind::kObject) ? '{' : '[',
+                             value.at.line);
+    }
+    errors_.add(lines_.mark(file_, offset), std::move(message), lines_.excerpt(offset));
     return false;
   }
 
@@ -121,10 +144,22 @@ class TreeBuilder {
     bool is_repeated = false;                        // the member being read is a second one
   };
 
-  size_t tokenAt(size_t offset) const {
-    const auto after = std::upper_bound(tokens_.begin(), tokens_.end(), offset,
-                                        [](size_t at, const Token& token) { return at < token.offset; });
-    return after == tokens_.begin() ? offset : std::prev(after)->offset;
+  // Where the token begins that covers the offset. The parser sees that a word is none of its own only at the
+  // character behind it: then the token before is meant.
+  size_t tokenAt(size_t offset, bool is_word) const {
+    auto after = std::upper_bound(tokens_.begin(), tokens_.end(), offset,
+                                  [](size_t at, const Token& token) { return at < token.offset; });
+    if (after == tokens_.begin()) return offset;
+    auto token = std::prev(after);
+    const bool punctuation =
+        std::string_view("{}[],:\"").find(text_[token->offset]) != std::string_view::npos;
+    if (is_word && punctuation && token != tokens_.begin()) --token;
+    return token->offset;
+  }
+
+  std::string_view wordAt(size_t offset) const {
+    if (offset >= text_.size()) return {};
+    return text_.substr(offset, std::max<size_t>(1, text_.substr(offset).find_first_of(" \t\r\n{}[],:\"")));
   }
 
   Mark nextMark() {
@@ -168,6 +203,7 @@ class TreeBuilder {
     return true;
   }
 
+  std::string_view text_;
   const Lines& lines_;
   const std::vector<Token>& tokens_;
   const std::string* file_;
@@ -195,7 +231,7 @@ std::optional<Value> readText(std::string_view text, const std::string* file, Er
                                           : "the file holds no configuration; the least that will do is {}");
     return std::nullopt;
   }
-  TreeBuilder builder(lines, tokens, file, errors);
+  TreeBuilder builder(json, lines, tokens, file, errors);
   if (!Json::sax_parse(json, &builder)) return std::nullopt;
   return builder.takeRoot();
 }

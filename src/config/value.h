@@ -24,6 +24,7 @@ struct Value {
   bool is_default = false;
   bool is_reference = false;  // a string that consisted of one ${...} and nothing else
   bool is_secret = false;
+  bool is_broken = false;  // an error has been reported that leaves no value to check
   int64_t integer = 0;
   double number = 0;
   std::string string;

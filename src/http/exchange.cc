@@ -1,0 +1,126 @@
+#include "http/exchange.h"
+
+#include "http/error_page.h"
+
+namespace roost::http {
+
+void Exchange::start(LoopContext& context, StreamPort& port, const RequestHead& head, std::string_view host,
+                     std::string_view path, const Route& route, ServicePin& pin, bool has_body) noexcept {
+  context_ = &context;
+  port_ = &port;
+  head_ = &head;
+  route_ = &route;
+  pin_ = &pin;
+  host_ = host;
+  path_ = path;
+  next_filter_ = 0;
+  head_request_ = head.method == Method::kHead;
+  has_body_ = has_body;
+  head_sent_ = false;
+}
+
+void Exchange::runRoute() noexcept {
+  const auto& filters = route_->request_filters;
+  while (next_filter_ < filters.size()) {
+    if (filters[next_filter_++]->onRequest(*this) != Verdict::kContinue) return;
+  }
+  route_->handler->handle(*this);
+}
+
+void Exchange::resume(Verdict verdict) noexcept {
+  if (verdict == Verdict::kContinue) runRoute();
+}
+
+void Exchange::movedHead(std::string_view host, std::string_view path) noexcept {
+  host_ = host;
+  path_ = path;
+}
+
+void Exchange::listen(std::unique_ptr<ExchangeListener> listener) noexcept {
+  listener_ = std::move(listener);
+  port_->wantBody();
+}
+
+void Exchange::filterHead(ResponseHead& head) noexcept {
+  head_sent_ = true;
+  if (parked()) return;
+  for (const auto& filter : route_->response_filters) filter->onHead(*this, head);
+}
+
+void Exchange::begin(ResponseHead& head, bool fin) noexcept {
+  filterHead(head);
+  port_->sendHead(head, fin);
+}
+
+void Exchange::reply(ResponseHead& head, std::string_view body) noexcept {
+  head.content_length = static_cast<int64_t>(body.size());
+  begin(head, body.empty());
+  if (!body.empty()) port_->sendBytes(body, true);
+}
+
+void Exchange::reply(PreparedResponse& response) noexcept {
+  head_sent_ = true;
+  port_->sendPrepared(response);
+}
+
+void Exchange::replyError(int status, const ResponseHead* extra) noexcept {
+  ResponseHead head(status);
+  const std::string_view body = parked() ? std::string_view{} : service().errorBody(status);
+  if (!body.empty()) head.add("Content-Type", kErrorPageType);
+  if (extra != nullptr) extra->forEach([&](std::string_view name, std::string_view value) { head.add(name, value); });
+  reply(head, body);
+}
+
+ByteStream* Exchange::upgrade(ResponseHead& head, std::unique_ptr<ByteStreamListener> listener) noexcept {
+  filterHead(head);
+  return port_->upgrade(head, std::move(listener));
+}
+
+void Exchange::releaseService() noexcept {
+  if (pin_ == nullptr) return;
+  context_->unpin(*pin_);
+  pin_ = nullptr;
+}
+
+void Exchange::park() noexcept {
+  if (parked()) return;
+  head_ = nullptr;
+  route_ = nullptr;
+  host_ = path_ = {};
+  releaseService();
+  port_->parked();
+}
+
+ExchangeHandle Exchange::handle() {
+  if (!name_.given()) name_ = context_->exchanges().add(*this);
+  return {*context_, name_};
+}
+
+void Exchange::end() noexcept {
+  if (context_ == nullptr) return;
+  if (name_.given()) {
+    context_->exchanges().remove(name_.slot);
+    name_ = {};
+  }
+  releaseService();
+  head_ = nullptr;
+  route_ = nullptr;
+  // One of the listener's own calls may be what brought this about.
+  if (listener_ != nullptr) {
+    context_->loop().destroyLater(event::makeTask([gone = std::move(listener_)] {}));
+  }
+  context_ = nullptr;
+}
+
+void Exchange::abort(AbortReason reason) noexcept {
+  if (listener_ != nullptr) listener_->onAbort(reason);
+  end();
+}
+
+void ExchangeHandle::reply(std::unique_ptr<ResponseHead> head, BufferRef body) const {
+  post([head = std::move(head), body = std::move(body)](Exchange& exchange) {
+    if (!exchange.headSent()) exchange.reply(*head, body.view());
+  });
+}
+
+}  // namespace roost::http

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "http/h1/head_slot.h"
+#include "http/h1/server_session.h"
+#include "http/loop_context.h"
+#include "net/io_context.h"
+#include "net/session.h"
+
+namespace roost::http::h1 {
+
+// HTTP/1 on one loop: gives sessions to connections that have something to say and takes them back when they fall silent.
+// It is itself the session of every idle connection. Owned by the server beside its loop; outlives the loop's
+// connections.
+class Protocol final : public net::SessionFactory, public net::Session {
+ public:
+  explicit Protocol(LoopContext& context) noexcept : context_(context) {}
+  ~Protocol();
+  Protocol(const Protocol&) = delete;
+  Protocol& operator=(const Protocol&) = delete;
+
+  LoopContext& context() noexcept { return context_; }
+
+  net::Session& sessionFor(net::Connection&) noexcept override { return *this; }
+
+  void onConnected(net::Connection& connection) noexcept override;
+  void onRead(net::Connection& connection, net::Chunk& in) noexcept override;
+  void onWriteBlocked(net::Connection& connection, size_t bytes) noexcept override;
+  void onWriteComplete(net::Connection& connection) noexcept override;
+  void onTimeout(net::Connection& connection) noexcept override;
+
+  // For ServerSession.
+  HeadSlot& takeSlot();
+  void giveSlot(HeadSlot& slot) noexcept;
+  void release(ServerSession& session) noexcept;  // to the pool
+
+ private:
+  static constexpr size_t kKeep = 256;  // of each kind
+
+  LoopContext& context_;
+  std::vector<std::unique_ptr<ServerSession>> idle_sessions_;
+  std::vector<std::unique_ptr<HeadSlot>> idle_slots_;
+};
+
+}  // namespace roost::http::h1

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "http/exchange.h"
+#include "http/h1/framing.h"
+#include "http/h1/head_slot.h"
+#include "http/h1/writer.h"
+#include "http/stream_port.h"
+#include "net/connection.h"
+#include "net/session.h"
+
+namespace roost::http::h1 {
+
+class Protocol;
+
+// HTTP/1.0 and 1.1 on one connection that is busy: reads requests, runs them one after another, writes their answers in
+// order (RFC 9112). Taken from the loop's Protocol when bytes arrive and given back when nothing is under way; an
+// idle connection has none. Loop thread only.
+class ServerSession final : public net::Session, public StreamPort, public ByteStream {
+ public:
+  explicit ServerSession(Protocol& protocol) noexcept;  // by Protocol alone
+  ServerSession(const ServerSession&) = delete;
+  ServerSession& operator=(const ServerSession&) = delete;
+
+  void attach(net::Connection& connection) noexcept;
+
+  // net::Session
+  void onRead(net::Connection& connection, net::Chunk& in) noexcept override;
+  void onReadEnd(net::Connection& connection) noexcept override;
+  void onWriteBlocked(net::Connection& connection, size_t bytes) noexcept override;
+  void onWriteComplete(net::Connection& connection) noexcept override;
+  void onTimeout(net::Connection& connection) noexcept override;
+  void onError(net::Connection& connection, int sys_errno) noexcept override;
+  void onClose(net::Connection& connection) noexcept override;
+
+  // StreamPort
+  void sendHead(const ResponseHead& head, bool fin) noexcept override;
+  SendResult sendBytes(std::string_view copied, bool fin) noexcept override;
+  SendResult sendShared(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept override;
+  SendResult sendFile(net::OpenFile file, uint64_t offset, uint64_t size, bool fin) noexcept override;
+  void sendPrepared(PreparedResponse& response) noexcept override;
+  void wantBody() noexcept override;
+  void consumed(size_t bytes) noexcept override;
+  void reset() noexcept override;
+  ByteStream* upgrade(const ResponseHead& head, std::unique_ptr<ByteStreamListener> listener) noexcept override;
+  void parked() noexcept override;
+  const net::PeerAddr& peer() const noexcept override { return connection_->peer(); }
+
+  // ByteStream
+  SendResult write(std::string_view bytes) noexcept override;
+  void close() noexcept override;
+  void pauseRead() noexcept override;
+  void resumeRead() noexcept override;
+
+ private:
+  // Where the reading side stands.
+  enum class Reading : uint8_t {
+    kHead,      // a request is to come, or is coming
+    kBody,      // its body is coming
+    kDone,      // all of the request is here; the next waits for its answer
+    kUpgraded,  // bytes, not HTTP
+    kEnd        // nothing more is read
+  };
+  // How much of pipelined requests' answers, and of a body its listener has not dealt with, may pile up.
+  static constexpr uint32_t kOutLimit = 256 << 10;
+  static constexpr uint32_t kBodyWindow = 256 << 10;
+  static constexpr uint32_t kAheadLimit = 64 << 10;  // of input behind a request that is being answered
+  static constexpr size_t kCopyLimit = 4096;         // smaller answers are gathered, larger ones referenced
+
+  const ServiceOptions& options() const noexcept;
+
+  // Reading. Each returns whether there may be more to do with what has been read.
+  bool readHead(net::Chunk& in) noexcept;
+  bool readBody(net::Chunk& in) noexcept;
+  bool readLength(net::Chunk& in) noexcept;
+  bool readChunked(net::Chunk& in) noexcept;
+  bool readUpgraded(net::Chunk& in) noexcept;
+  bool deliver(std::string_view piece, bool fin) noexcept;
+  bool bodyTooLarge(uint64_t more) noexcept;
+
+  // The course of one request.
+  void accept(const FramingResult& framing) noexcept;
+  bool resolve() noexcept;  // host and path
+  void answerOptionsAsterisk() noexcept;
+  void refuse(int status, const char* reason) noexcept;  // answers an error and ends the connection
+  void settle() noexcept;  // ends the exchange when both its sides are done
+  void finish() noexcept;
+  void keepHead() noexcept;
+  void giveSlot() noexcept;
+  void detachIfIdle(bool input_left) noexcept;
+  void abortExchange(AbortReason reason) noexcept;
+
+  // Writing.
+  bool leavesBodyUnread() const noexcept;
+  Persistence persistence() const noexcept;
+  uint64_t clip(uint64_t size, bool& fin) noexcept;
+  SendResult afterSend(bool fin) noexcept;
+  void endAnswer() noexcept;
+
+  Protocol& protocol_;
+  net::Connection* connection_ = nullptr;
+  HeadSlot* slot_ = nullptr;
+  Exchange exchange_;
+  std::unique_ptr<ByteStreamListener> stream_;
+  uint64_t body_left_ = 0;  // of a request with Content-Length
+  uint64_t body_seen_ = 0;
+  uint64_t out_left_ = 0;   // of an answer with Content-Length
+  uint32_t unconsumed_ = 0;
+  Reading reading_ = Reading::kHead;
+  Framing out_framing_ = Framing::kNone;
+  bool busy_ : 1;           // onRead is on the stack
+  bool closed_ : 1;         // onClose came while busy
+  bool keep_alive_ : 1;
+  bool http10_ : 1;
+  bool chunked_body_ : 1;
+  bool expects_continue_ : 1;
+  bool answered_ : 1;       // all of the answer has been handed over
+  bool no_content_ : 1;     // the answer to HEAD, 204, 304
+  bool blocked_ : 1;        // a sender waits for onWritable
+  bool input_behind_ : 1;   // bytes behind this request have been read already
+};
+
+}  // namespace roost::http::h1

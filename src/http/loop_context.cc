@@ -1,0 +1,50 @@
+#include "http/loop_context.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace roost::http {
+
+ExchangeTable::Name ExchangeTable::add(Exchange& exchange) {
+  if (free_ == kNone) {
+    entries_.push_back({nullptr, 0, kNone});
+    free_ = static_cast<uint32_t>(entries_.size() - 1);
+  }
+  const uint32_t slot = free_;
+  Entry& entry = entries_[slot];
+  free_ = entry.next_free;
+  entry.exchange = &exchange;
+  return {slot, entry.generation};
+}
+
+void ExchangeTable::remove(uint32_t slot) noexcept {
+  Entry& entry = entries_[slot];
+  entry.exchange = nullptr;
+  ++entry.generation;
+  entry.next_free = free_;
+  free_ = slot;
+}
+
+Exchange* ExchangeTable::find(Name name) const noexcept {
+  if (name.slot >= entries_.size() || entries_[name.slot].generation != name.generation) return nullptr;
+  return entries_[name.slot].exchange;
+}
+
+LoopContext::LoopContext(net::IoContext& io, event::TaskPool& tasks) noexcept
+    : io_(io), tasks_(tasks), date_(io.loop()) {}
+
+LoopContext::~LoopContext() = default;
+
+void LoopContext::setService(std::shared_ptr<const Service> service) {
+  if (pin_ != nullptr && pin_->exchanges > 0) retired_.push_back(std::move(pin_));
+  pin_ = std::make_unique<ServicePin>();
+  pin_->service = std::move(service);
+}
+
+void LoopContext::dropRetired(ServicePin& pin) noexcept {
+  retired_.erase(std::remove_if(retired_.begin(), retired_.end(),
+                                [&](const std::unique_ptr<ServicePin>& held) { return held.get() == &pin; }),
+                 retired_.end());
+}
+
+}  // namespace roost::http

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "event/loop.h"
+#include "event/task_pool.h"
+#include "http/date_cache.h"
+#include "http/service.h"
+#include "net/io_context.h"
+
+namespace roost::http {
+
+class Exchange;
+
+// Names of exchanges that somebody else holds: a slot and a generation. Loop thread only.
+class ExchangeTable {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Name {
+    uint32_t slot = kNone;
+    uint32_t generation = 0;
+    bool given() const noexcept { return slot != kNone; }
+  };
+  Name add(Exchange& exchange);
+  void remove(uint32_t slot) noexcept;
+  Exchange* find(Name name) const noexcept;  // nullptr: it is over
+
+ private:
+  struct Entry {
+    Exchange* exchange;
+    uint32_t generation;
+    uint32_t next_free;
+  };
+  std::vector<Entry> entries_;
+  uint32_t free_ = kNone;
+};
+
+// What HTTP keeps per loop. Owned by the server beside the loop it belongs to; loop thread only, unless it says
+// otherwise. Outlives every exchange of the loop.
+class LoopContext {
+ public:
+  // `tasks` is shared by all loops and outlives this.
+  LoopContext(net::IoContext& io, event::TaskPool& tasks) noexcept;
+  ~LoopContext();
+
+  // The Service that new exchanges use; those under way keep theirs.
+  void setService(std::shared_ptr<const Service> service);
+  const Service& service() const noexcept { return *pin_->service; }
+  ServicePin& pin() noexcept {
+    ++pin_->exchanges;
+    return *pin_;
+  }
+  void unpin(ServicePin& pin) noexcept {
+    if (--pin.exchanges == 0 && &pin != pin_.get()) dropRetired(pin);
+  }
+
+  net::IoContext& io() noexcept { return io_; }
+  event::Loop& loop() noexcept { return io_.loop(); }
+  uint32_t index() const noexcept { return io_.loop().index(); }
+  DateCache& date() noexcept { return date_; }
+  event::TaskPool& tasks() noexcept { return tasks_; }
+  ExchangeTable& exchanges() noexcept { return exchanges_; }
+
+ private:
+  void dropRetired(ServicePin& pin) noexcept;
+
+  net::IoContext& io_;
+  event::TaskPool& tasks_;
+  DateCache date_;
+  ExchangeTable exchanges_;
+  std::unique_ptr<ServicePin> pin_;
+  std::vector<std::unique_ptr<ServicePin>> retired_;
+};
+
+}  // namespace roost::http

@@ -1,0 +1,54 @@
+#include "http/response_head.h"
+
+#include <strings.h>
+
+#include <charconv>
+
+namespace roost::http {
+namespace {
+
+bool sameName(std::string_view a, std::string_view b) noexcept {
+  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace
+
+void ResponseHead::add(std::string_view name, std::string_view value) {
+  lines_.push_back({static_cast<uint32_t>(text_.size()), static_cast<uint32_t>(name.size()),
+                    static_cast<uint32_t>(value.size())});
+  text_.insert(text_.end(), name.begin(), name.end());
+  text_.push_back(':');
+  text_.push_back(' ');
+  text_.insert(text_.end(), value.begin(), value.end());
+  text_.push_back('\r');
+  text_.push_back('\n');
+}
+
+void ResponseHead::addNumber(std::string_view name, uint64_t value) {
+  char digits[20];
+  const auto result = std::to_chars(digits, digits + sizeof digits, value);
+  add(name, {digits, static_cast<size_t>(result.ptr - digits)});
+}
+
+size_t ResponseHead::indexOf(std::string_view name) const noexcept {
+  size_t i = 0;
+  while (i < lines_.size() && !sameName(nameOf(lines_[i]), name)) ++i;
+  return i;
+}
+
+std::string_view ResponseHead::get(std::string_view name) const noexcept {
+  const size_t i = indexOf(name);
+  return i == lines_.size() ? std::string_view{} : valueOf(lines_[i]);
+}
+
+void ResponseHead::remove(std::string_view name) noexcept {
+  for (size_t i = indexOf(name); i != lines_.size(); i = indexOf(name)) {
+    const Line gone = lines_[i];
+    const uint32_t size = gone.name_len + gone.value_len + 4;
+    text_.erase(text_.begin() + gone.off, text_.begin() + gone.off + size);
+    lines_.erase(lines_.begin() + static_cast<std::ptrdiff_t>(i));
+    for (size_t later = i; later < lines_.size(); ++later) lines_[later].off -= size;
+  }
+}
+
+}  // namespace roost::http

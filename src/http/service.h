@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "http/h1/request_parser.h"
+#include "http/router.h"
+
+namespace roost::http {
+
+// What a configuration says about HTTP itself. Times in milliseconds, sizes in bytes.
+struct ServiceOptions {
+  h1::HeadLimits head_limits;
+  uint64_t max_body_bytes = 64 << 20;
+  uint64_t max_discard_body_bytes = 64 << 10;  // an unread body up to this is read away to keep the connection
+  uint32_t head_timeout_ms = 20'000;           // for a whole head, from its first byte (at first: from accepting)
+  uint32_t body_timeout_ms = 30'000;           // between two pieces of a body
+  uint32_t keep_alive_timeout_ms = 75'000;
+  uint32_t send_timeout_ms = 60'000;           // without progress
+  uint32_t max_requests_per_connection = 0;    // 0: no limit
+  std::string server_header = "roost";         // empty: no Server field
+};
+
+// Everything that answering a request needs of one configuration: immutable, shared by all loops, replaced as a whole.
+class Service {
+ public:
+  Service(ServiceOptions options, Router router);
+
+  const ServiceOptions& options() const noexcept { return options_; }
+  const Router& router() const noexcept { return router_; }
+  // The default body of an error answer; empty for a status without content.
+  std::string_view errorBody(int status) const noexcept;
+
+ private:
+  static constexpr int kFirstStatus = 300;
+  static constexpr int kStatuses = 300;
+
+  ServiceOptions options_;
+  Router router_;
+  std::array<std::string, kStatuses> error_bodies_;
+};
+
+// One loop's hold on a Service. Exchanges under way count themselves here, without atomics, so that a Service that
+// has been replaced lives until its last exchange on this loop is over.
+struct ServicePin {
+  std::shared_ptr<const Service> service;
+  uint32_t exchanges = 0;
+};
+
+}  // namespace roost::http

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "config/node.h"
+#include "config/schema.h"
+#include "http/handler.h"
+#include "http/loop_context.h"
+
+namespace roost::module {
+
+// What a module may know of the server when it starts: once per process, before any loop runs.
+struct StartContext {
+  Sys& sys;
+  size_t loop_count;
+  config::Node config;  // the root of the effective configuration
+};
+
+// What surrounds the route that a module is asked to build.
+struct RouteContext {
+  std::string_view path;         // the route's own
+  config::Node root;             // of the effective configuration
+  std::string_view server_header;  // the Server field's value, empty for none
+};
+
+// What a module makes of its key in a route.
+struct RouteParts {
+  std::unique_ptr<const http::Handler> handler;  // nullptr for a module that only filters
+  std::vector<std::unique_ptr<const http::RequestFilter>> request_filters;
+  std::vector<std::unique_ptr<const http::ResponseFilter>> response_filters;
+};
+
+// Something that can be plugged into routes: static files, push, a proxy. One object per process, owned by the
+// Registry; it outlives every loop and every Service built with it. Modules never know each other.
+class Module {
+ public:
+  virtual ~Module() = default;
+
+  // The key in a route that asks for this module, its JSON Schema, and whether it answers requests.
+  virtual config::SchemaFragment schema() const noexcept = 0;
+
+  // Main thread, once, before the loops run.
+  virtual Status start(const StartContext& context) = 0;
+  // Main thread, for each route at every load of a configuration. `options` is the value of the module's key. An error's
+  // position is `options` (config::errorAt).
+  virtual Result<RouteParts> build(config::Node options, const RouteContext& context) = 0;
+  // On each loop's own thread, before it takes its first connection and after its last is gone.
+  virtual void onLoopStart(http::LoopContext&) noexcept {}
+  virtual void onLoopStop(http::LoopContext&) noexcept {}
+  // Main thread, after the loops have ended.
+  virtual void stop() noexcept {}
+};
+
+}  // namespace roost::module

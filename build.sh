@@ -9,7 +9,8 @@ readonly BUILD_PACKAGES=(g++ cmake ninja-build ragel pkg-config nlohmann-json3-d
 readonly TEST_PACKAGES=(catch2 clang-format curl python3)
 readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist)
 readonly FULL_PACKAGES=(clang clang-tidy libclang-rt-14-dev llvm)
-readonly BENCH_PACKAGES=(python3 libbenchmark-dev libspdlog-dev nginx lighttpd h2o wrk strace)
+readonly BENCH_PACKAGES=(python3 libbenchmark-dev libspdlog-dev nginx lighttpd h2o strace
+  valgrind)
 readonly FORMAT_PACKAGES=(clang-format)
 
 readonly MEMORY_PER_JOB_MB=1500            # what one compiler may take
@@ -29,7 +30,8 @@ usage: ./build.sh [VERB] [OPTION...]
                     fuzzing under ASan + UBSan, the multi-threaded ones under TSan
   test --full       as above, then clang-tidy, all unit and integration tests under every sanitizer, and
                     FUZZ_SECONDS (300) of libFuzzer per target
-  bench [ARGS...]   build and run the benchmarks (ARGS go to scripts/bench_static.py)
+  bench [NAME ...]  build and run all benchmarks, or one: static (this server beside its peers) or the
+                    NAME of tests/bench/NAME_bench.cc; further arguments go to it
   format            format the sources in place
   clean             remove what was built
   help              this text
@@ -269,19 +271,35 @@ run_full_tests() {
   fi
 }
 
+# run_benchmarks [NAME [ARGS...]]: all, or one: static (scripts/bench_static.py), or tests/bench/NAME_bench.cc.
 run_benchmarks() {
   need "${BUILD_PACKAGES[@]}" "${BENCH_PACKAGES[@]}"
   build_preset bench all
-  local bench
-  for bench in build/bench/bin/*_bench; do
-    [[ -x $bench ]] || continue
-    say "${bench##*/}"
-    "$bench"
-  done
-  if [[ -e scripts/bench_static.py ]]; then
-    say "bench_static.py"
-    python3 scripts/bench_static.py "$@"
+  if (($#)); then
+    run_benchmark "$@"
+    return
   fi
+  local program name
+  for program in build/bench/bin/*_bench; do
+    [[ -x $program ]] || continue
+    name=${program##*/}
+    run_benchmark "${name%_bench}"
+  done
+  run_benchmark static
+}
+
+run_benchmark() {
+  local name=$1
+  shift
+  say "$name"
+  case $name in
+    static) python3 scripts/bench_static.py --server "$PWD/build/bench/bin/server" "$@" ;;
+    parser) sh scripts/bench_parser.sh build/bench ;;
+    *)
+      [[ -x build/bench/bin/${name}_bench ]] || fail "no such benchmark: $name"
+      "build/bench/bin/${name}_bench" "$@"
+      ;;
+  esac
 }
 
 # --- the command line -------------------------------------------------------------------------------------------------

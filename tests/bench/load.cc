@@ -1,0 +1,362 @@
+// links:
+// A load generator for the benches: one thread, edge-triggered epoll, every response checked.
+//
+//   load --port P [--host 127.0.0.1] [--path /] [--mode keep-alive|close|pipelined|hold] [--connections 64]
+//        [--seconds 3] [--warmup 0.3] [--depth 16] [--status 200] [--length N] [--sources 16] [--pid N]...
+//        [--sleep] [--copy-bodies] [--silent]
+//
+// Modes:
+// - keep-alive: one request at a time per connection;
+// - close: a new connection per request, which the server has to close;
+// - pipelined: --depth requests in one write, then as many responses;
+// - hold: opens --connections, sends one request on each (--silent: none), prints {"ready":...} and keeps
+//   them until its standard input ends; the last line says how many the server closed meanwhile.
+//
+// A response counts only with the expected status and Content-Length and with all of its body; anything else
+// is an error and ends its connection. Bodies longer than the read buffer are dropped in the kernel by
+// MSG_TRUNC, unless --copy-bodies. The CPU time of the processes named by --pid, all their threads, is read
+// at both ends of the measured window, so that it belongs to exactly the requests counted. The result is one
+// line of JSON.
+//
+// It polls instead of sleeping: over loopback a server that wakes a sleeping client pays for that itself,
+// with large bodies once per segment, which no server pays towards a client on another machine. --sleep
+// sleeps.
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "load_options.h"
+#include "load_response.h"
+
+namespace roost::bench {
+namespace {
+
+constexpr size_t kBufferBytes = 256 * 1024;
+constexpr int kMaxEvents = 512;
+constexpr int64_t kSecondNs = 1000000000;
+
+int64_t clockNs(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now.tv_sec * kSecondNs + now.tv_nsec;
+}
+
+// Nanoseconds on a CPU of every thread of the processes, by the scheduler's own account. REQUIRES: no thread
+// ends between two calls whose difference is taken.
+int64_t serverCpuNs(const std::vector<std::string>& pids) {
+  int64_t total = 0;
+  for (const std::string& pid : pids) {
+    const std::string folder = "/proc/" + pid + "/task/";
+    DIR* tasks = opendir(folder.c_str());
+    if (tasks == nullptr) continue;
+    while (const dirent* task = readdir(tasks)) {
+      FILE* file =
+          task->d_name[0] == '.' ? nullptr : fopen((folder + task->d_name + "/schedstat").c_str(), "re");
+      if (file == nullptr) continue;
+      long long ran_ns = 0;
+      if (fscanf(file, "%lld", &ran_ns) == 1) total += ran_ns;
+      fclose(file);
+    }
+    closedir(tasks);
+  }
+  return total;
+}
+
+struct Counters {
+  uint64_t responses = 0, errors = 0, connects = 0, server_closes = 0, head_bytes = 0, body_bytes = 0;
+};
+
+struct Connection {
+  int fd = -1;
+  bool heard = false;        // anything received in the measured window
+  bool last = false;         // the response being read says that the connection ends with it
+  uint32_t outstanding = 0;  // responses still to come
+  int64_t body_left = 0;     // of the response being read
+  std::string partial;       // a head that has not come whole
+};
+
+class Load {
+ public:
+  explicit Load(const Options& options)
+      : options_(options),
+        checker_(options.status, options.length),
+        connections_(options.connections),
+        buffer_(kBufferBytes) {
+    const std::string request = "GET " + options.path + " HTTP/1.1\r\nHost: " + options.host + ":" +
+                                std::to_string(options.port) +
+                                (options.mode == Mode::kClose ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n");
+    per_write_ = options.mode == Mode::kPipelined ? static_cast<uint32_t>(options.depth) : 1;
+    for (uint32_t i = 0; i < per_write_; ++i) requests_ += request;
+    epoll_ = epoll_create1(EPOLL_CLOEXEC);
+    server_.sin_family = AF_INET;
+    server_.sin_port = htons(options.port);
+    inet_pton(AF_INET, options.host.c_str(), &server_.sin_addr);
+  }
+
+  int measure() {
+    for (Connection& connection : connections_) open(connection);
+    runFor(options_.warmup);
+    const Counters before = counters_;
+    const int64_t wall = clockNs(CLOCK_MONOTONIC), own = clockNs(CLOCK_PROCESS_CPUTIME_ID);
+    const int64_t server = serverCpuNs(options_.pids);
+
+    for (Connection& connection : connections_) connection.heard = false;
+    runFor(options_.seconds);
+    const int64_t server_ns = serverCpuNs(options_.pids) - server;
+    print(before, clockNs(CLOCK_MONOTONIC) - wall, clockNs(CLOCK_PROCESS_CPUTIME_ID) - own, server_ns);
+    return counters_.responses > before.responses ? 0 : 1;
+  }
+
+  int hold() {
+    for (size_t i = 0; i < connections_.size(); ++i) {
+      open(connections_[i]);
+      if (i % 64 == 63) poll(0);  // keeps the server's accept queue short
+    }
+    const int64_t deadline = clockNs(CLOCK_MONOTONIC) + 30 * kSecondNs;
+    while (!options_.silent && counters_.responses + counters_.errors < connections_.size() &&
+           clockNs(CLOCK_MONOTONIC) < deadline) {
+      poll(100);
+    }
+    printHeld("ready");
+    fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
+    char byte;
+    while (read(STDIN_FILENO, &byte, 1) != 0) poll(50);
+    printHeld("done");
+    return 0;
+  }
+
+ private:
+  void open(Connection& connection) {
+    connection = Connection{};
+    connection.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (connection.fd < 0) {
+      perror("load: socket");
+      exit(1);
+    }
+    bindSource(connection.fd);
+    const int on = 1;
+    setsockopt(connection.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    // Over loopback the handshake is over when connect returns, though it says EINPROGRESS.
+    const int done = connect(connection.fd, reinterpret_cast<const sockaddr*>(&server_), sizeof server_);
+    if (done != 0 && errno != EINPROGRESS) {
+      ++counters_.errors;
+      close(connection.fd);
+      connection.fd = -1;
+      retry_.push_back(static_cast<size_t>(&connection - connections_.data()));
+      return;
+    }
+    ++counters_.connects;
+    connection.heard = true;  // its predecessor was answered
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+    event.data.u64 = static_cast<uint64_t>(&connection - connections_.data());
+    epoll_ctl(epoll_, EPOLL_CTL_ADD, connection.fd, &event);
+    if (!options_.silent) ask(connection);
+  }
+
+  // Many source addresses keep the search for a free local port short.
+  void bindSource(int fd) {
+    if (options_.sources == 0) return;
+    const int on = 1;
+    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+    sockaddr_in source{};
+    source.sin_family = AF_INET;
+    source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 + next_source_++ % options_.sources);
+    if (bind(fd, reinterpret_cast<const sockaddr*>(&source), sizeof source) != 0) perror("load: bind");
+  }
+
+  void ask(Connection& connection) {
+    connection.outstanding = per_write_;
+    const ssize_t sent = send(connection.fd, requests_.data(), requests_.size(), MSG_NOSIGNAL);
+    if (sent != static_cast<ssize_t>(requests_.size())) fail(connection);
+  }
+
+  void fail(Connection& connection) {
+    ++counters_.errors;
+    reopen(connection);
+  }
+
+  void reopen(Connection& connection) {
+    close(connection.fd);
+    connection.fd = -1;
+    if (options_.mode == Mode::kHold) return;
+    retry_.push_back(static_cast<size_t>(&connection - connections_.data()));
+  }
+
+  void runFor(double seconds) {
+    const int64_t end = clockNs(CLOCK_MONOTONIC) + static_cast<int64_t>(seconds * 1e9);
+    while (clockNs(CLOCK_MONOTONIC) < end) poll(options_.sleep ? 100 : 0);
+  }
+
+  void poll(int timeout_ms) {
+    for (const size_t index : std::exchange(retry_, {})) open(connections_[index]);
+    epoll_event events[kMaxEvents];
+    const int ready = epoll_wait(epoll_, events, kMaxEvents, timeout_ms);
+    for (int i = 0; i < ready; ++i) {
+      Connection& connection = connections_[events[i].data.u64];
+      if (connection.fd >= 0)
+        receive(connection, (events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
+    }
+  }
+
+  // Reads until the socket is known to be empty: a short read says so, edge-triggered readiness brings us
+  // back.
+  void receive(Connection& connection, bool peer_closed) {
+    for (;;) {
+      const bool drop = !options_.copy_bodies && connection.body_left > static_cast<int64_t>(kBufferBytes);
+      const size_t room =
+          drop ? static_cast<size_t>(std::min<int64_t>(connection.body_left, 64 << 20)) : kBufferBytes;
+      const ssize_t got = recv(connection.fd, buffer_.data(), room, drop ? MSG_TRUNC : 0);
+      if (got < 0 && errno == EAGAIN) return;
+      if (got <= 0) return ended(connection);
+      const auto bytes = static_cast<size_t>(got);
+      connection.heard = true;
+      if (drop) {
+        body(connection, got);
+      } else if (!consume(connection, std::string_view(buffer_.data(), bytes))) {
+        return fail(connection);
+      }
+      if (connection.outstanding == 0) return answered(connection, peer_closed);
+      if (bytes < room && !peer_closed) return;
+    }
+  }
+
+  void body(Connection& connection, int64_t bytes) {
+    connection.body_left -= bytes;
+    counters_.body_bytes += static_cast<uint64_t>(bytes);
+    if (connection.body_left > 0) return;
+    ++counters_.responses;
+    // A server may end a connection after so many requests, if it says so; what was pipelined behind is asked
+    // again.
+    connection.outstanding = connection.last ? 0 : connection.outstanding - 1;
+  }
+
+  bool consume(Connection& connection, std::string_view data) {
+    if (!connection.partial.empty()) {
+      connection.partial.append(data);
+      joined_.swap(connection.partial);
+      connection.partial.clear();
+      data = joined_;
+    }
+    while (!data.empty()) {
+      if (connection.body_left > 0) {
+        const auto taken = std::min<int64_t>(connection.body_left, static_cast<int64_t>(data.size()));
+        data.remove_prefix(static_cast<size_t>(taken));
+        body(connection, taken);
+        continue;
+      }
+      if (connection.outstanding == 0) return false;
+      size_t head_bytes = 0;
+      const auto outcome = checker_.head(data, &head_bytes, &connection.body_left);
+      if (outcome == ResponseChecker::Outcome::kBad) return false;
+      if (outcome == ResponseChecker::Outcome::kPartial) {
+        connection.partial.assign(data);
+        return true;
+      }
+      data.remove_prefix(head_bytes);
+      connection.last = checker_.shape().closes;
+      if (connection.body_left == 0) body(connection, 0);
+    }
+    return true;
+  }
+
+  void answered(Connection& connection, bool peer_closed) {
+    if (options_.mode == Mode::kHold) return;
+    if (options_.mode != Mode::kClose) return connection.last ? reopen(connection) : ask(connection);
+    if (peer_closed) reopen(connection);  // otherwise the close comes as the next event
+  }
+
+  void ended(Connection& connection) {
+    const bool expected = options_.mode == Mode::kClose && connection.outstanding == 0;
+    if (!expected) ++counters_.server_closes;
+    if (!expected && connection.outstanding != 0) ++counters_.errors;
+    reopen(connection);
+  }
+
+  // Connections that wait for a response and had not a byte in the whole window: one of them was forgotten.
+  long stalled() const {
+    return std::count_if(connections_.begin(), connections_.end(),
+                         [](const Connection& c) { return c.fd >= 0 && c.outstanding > 0 && !c.heard; });
+  }
+
+  void print(const Counters& before, int64_t wall_ns, int64_t own_ns, int64_t server_ns) const {
+    const double seconds = static_cast<double>(wall_ns) / 1e9;
+    const double responses = static_cast<double>(counters_.responses - before.responses);
+    const double bytes = static_cast<double>(counters_.body_bytes - before.body_bytes);
+    // Of large bodies few end inside the window, so parts count as parts.
+    const auto length = static_cast<double>(checker_.shape().body_bytes);
+    const double requests = length >= 262144 ? bytes / length : responses;
+    printf(
+        "{\"requests\": %.2f, \"seconds\": %.6f, \"requests_per_s\": %.2f, \"errors\": %llu, \"stalled\": "
+        "%ld, \"connects\": "
+        "%llu, "
+        "\"server_closes\": %llu, \"head_bytes\": %zu, \"body_bytes\": %.0f, \"server_cpu_us_per_request\": "
+        "%.4f, "
+        "\"server_busy\": %.4f, \"client_busy\": %.4f, \"total_responses\": %llu}\n",
+        requests, seconds, requests / seconds, ull(counters_.errors - before.errors), stalled(),
+        ull(counters_.connects - before.connects), ull(counters_.server_closes - before.server_closes),
+        checker_.shape().head_bytes, length,
+        requests > 0 ? static_cast<double>(server_ns) / 1e3 / requests : 0.0,
+        static_cast<double>(server_ns) / static_cast<double>(wall_ns),
+        static_cast<double>(own_ns) / static_cast<double>(wall_ns), ull(counters_.responses));
+  }
+
+  void printHeld(const char* word) const {
+    const auto open_now = std::count_if(connections_.begin(), connections_.end(),
+                                        [](const Connection& c) { return c.fd >= 0; });
+    printf("{\"%s\": true, \"open\": %ld, \"responses\": %llu, \"errors\": %llu, \"server_closes\": %llu}\n",
+           word, static_cast<long>(open_now), ull(counters_.responses), ull(counters_.errors),
+           ull(counters_.server_closes));
+    fflush(stdout);
+  }
+
+  static unsigned long long ull(uint64_t value) { return value; }
+
+  const Options& options_;
+  ResponseChecker checker_;
+  std::vector<Connection> connections_;
+  std::vector<char> buffer_;
+  std::string requests_, joined_;
+  std::vector<size_t> retry_;
+  Counters counters_;
+  sockaddr_in server_{};
+  uint32_t per_write_ = 1, next_source_ = 0;
+  int epoll_ = -1;
+};
+
+}  // namespace
+}  // namespace roost::bench
+
+int main(int argc, char** argv) {
+  using namespace roost::bench;
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    if (parseFlag(argv[i], &options)) continue;
+    if (i + 1 >= argc || !parseValue(argv[i], argv[i + 1], &options)) {
+      fprintf(stderr, "load: what is %s? See the head of load.cc.\n", argv[i]);
+      return 2;
+    }
+    ++i;
+  }
+  signal(SIGPIPE, SIG_IGN);
+  Load load(options);
+  return options.mode == Mode::kHold ? load.hold() : load.measure();
+}

@@ -5,8 +5,15 @@ namespace {
 
 constexpr const char* kMask = "********";
 
+// So that a dump loads again to the same: what looks like a reference is text by now.
+std::string escaped(const std::string& text) {
+  std::string out = text;
+  for (size_t at = 0; (at = out.find("${", at)) != std::string::npos; at += 3) out.insert(at, "$");
+  return out;
+}
+
 template <class Json>
-Json convert(const Value& value, bool mask_secrets) {
+Json convert(const Value& value, bool for_people) {
   switch (value.kind) {
     case Kind::kNull:
       return nullptr;
@@ -17,16 +24,16 @@ Json convert(const Value& value, bool mask_secrets) {
     case Kind::kDouble:
       return value.number;
     case Kind::kString:
-      if (mask_secrets && value.is_secret && !value.string.empty()) return kMask;
-      return value.string;
+      if (for_people && value.is_secret && !value.string.empty()) return kMask;
+      return for_people ? escaped(value.string) : value.string;
     case Kind::kArray: {
       Json json = Json::array();
-      for (const Value& item : value.children) json.push_back(convert<Json>(item, mask_secrets));
+      for (const Value& item : value.children) json.push_back(convert<Json>(item, for_people));
       return json;
     }
     case Kind::kObject: {
       Json json = Json::object();
-      for (const Value& member : value.children) json[member.key] = convert<Json>(member, mask_secrets);
+      for (const Value& member : value.children) json[member.key] = convert<Json>(member, for_people);
       return json;
     }
   }
@@ -39,8 +46,8 @@ nlohmann::json toJson(const Value& value) {
   return convert<nlohmann::json>(value, false);
 }
 
-SchemaJson toOrderedJson(const Value& value, bool mask_secrets) {
-  return convert<SchemaJson>(value, mask_secrets);
+SchemaJson toOrderedJson(const Value& value, bool for_people) {
+  return convert<SchemaJson>(value, for_people);
 }
 
 }  // namespace roost::config

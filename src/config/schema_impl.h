@@ -36,7 +36,7 @@ struct SchemaImpl {
 };
 
 nlohmann::json toJson(const Value& value);
-SchemaJson toOrderedJson(const Value& value, bool mask_secrets);
+SchemaJson toOrderedJson(const Value& value, bool for_people);  // for_people: secrets masked, "${" escaped
 
 // The member of an object schema, or nullptr.
 const SchemaJson* schemaOf(const SchemaJson& schema, std::string_view key);

@@ -15,21 +15,35 @@
 
 namespace roost::log::detail {
 
-// What every line looks at; written only by start(), stop() and setLevel(), so it stays shared in every core's cache.
+// What every line looks at; written only by start(), stop() and setLevel(), so it stays shared in every
+// core's cache.
 struct alignas(64) Front {
   std::atomic<uint8_t> level{static_cast<uint8_t>(Level::kInfo)};
-  std::atomic<uint32_t> generation{0};  // of the running background log; 0: there is none, lines are written directly
+  std::atomic<uint32_t> generation{
+      0};  // of the running background log; 0: there is none, lines are written directly
 };
 extern Front g_front;
 
-// Whether the log thread sleeps. kIdle: nothing was in flight when it went, so the first line must wake it. kNapping: it
-// comes by itself in time for flush_second. A full ring, an error and flush() wake it from both.
+// Whether the log thread sleeps. kIdle: nothing was in flight when it went, so the first line must wake it.
+// kNapping: it comes by itself in time for flush_second. A full ring, an error and flush() wake it from both.
 enum SleepState : uint32_t { kAwake, kNapping, kIdle };
 struct alignas(64) Sleep {
   std::atomic<uint32_t> state{kAwake};
 };
 extern Sleep g_sleep;
 void wakeLogThread() noexcept;  // if it sleeps
+void wakeForError() noexcept;   // and has it write at once
+
+// After a record was handed over. The log thread has a barrier run on all threads before it goes idle, so
+// here it is enough that the compiler keeps the order.
+inline void wakeAfter(Level level) noexcept {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (level >= Level::kError) {
+    wakeForError();
+  } else if (g_sleep.state.load(std::memory_order_relaxed) == kIdle) {
+    wakeLogThread();
+  }
+}
 
 extern thread_local ThreadBuffer* t_buffer;
 // The calling thread's ring, made if need be; null when lines are to be written directly.
@@ -37,19 +51,21 @@ ThreadBuffer* makeBuffer() noexcept;
 
 inline ThreadBuffer* currentBuffer() noexcept {
   ThreadBuffer* buffer = t_buffer;
-  if (buffer != nullptr && buffer->generation() == g_front.generation.load(std::memory_order_relaxed)) return buffer;
+  if (buffer != nullptr && buffer->generation() == g_front.generation.load(std::memory_order_acquire))
+    return buffer;
   return makeBuffer();
 }
 
-// Formats and writes a record in the calling thread.
-void writeDirectly(const RecordHead* record) noexcept;
+// Appends a record's message; says so in its place when that throws.
+void formatMessage(const RecordHead& record, LineBuffer& out);
 // Sends a message that the caller has formatted, cut to what a ring can hold.
 void submitReady(const Site& site, uint32_t suppressed, std::string_view text) noexcept;
 // Says that formatting failed, in place of the message.
 void submitFailure(const Site& site, const char* reason) noexcept;
 
 template <class... Wire>
-void fillRecord(char* to, const Site& site, uint32_t suppressed, size_t bytes, const Wire&... values) noexcept {
+void fillRecord(char* to, const Site& site, uint32_t suppressed, size_t bytes,
+                const Wire&... values) noexcept {
   const RecordHead head{&site, stampNow(), static_cast<uint32_t>(bytes), suppressed};
   std::memcpy(to, &head, sizeof head);
   [[maybe_unused]] char* at = to + sizeof head;
@@ -82,13 +98,11 @@ void submitDeferred(uint32_t suppressed, const Wire&... values) noexcept {
   if (to == nullptr) return;
   fillRecord(to, kSite, suppressed, bytes, values...);
   buffer->commit(bytes);
-  const uint32_t sleep = g_sleep.state.load(std::memory_order_relaxed);
-  constexpr uint32_t kMayStay = kSite.level >= Level::kError ? kAwake : kNapping;
-  if (sleep > kMayStay) wakeLogThread();
+  wakeAfter(kSite.level);
 }
 
-// What a LOG_ statement calls. The format comes as two types, one that fmt compiles and one that it checks, and again as the
-// first of what the macro was given.
+// What a LOG_ statement calls. The format comes as two types, one that fmt compiles and one that it checks,
+// and again as the first of what the macro was given.
 template <class Where, class F, class Check, size_t N, class... Args>
 void submit(uint32_t suppressed, F, const Check& check, const char (&)[N], const Args&... args) noexcept {
   [[maybe_unused]] const fmt::format_string<const Args&...> checked(check);

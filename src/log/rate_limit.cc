@@ -24,7 +24,8 @@ bool RateLimit::admit(uint32_t& held_back) noexcept {
   int64_t closed_until = closed_until_ns_.load(std::memory_order_relaxed);
   // A window further away than its own length comes from another clock (a test's): it does not count.
   const bool closed = now < closed_until && closed_until - now <= kWindowNs;
-  if (closed || !closed_until_ns_.compare_exchange_strong(closed_until, now + kWindowNs, std::memory_order_relaxed)) {
+  if (closed ||
+      !closed_until_ns_.compare_exchange_strong(closed_until, now + kWindowNs, std::memory_order_relaxed)) {
     held_back_.fetch_add(1, std::memory_order_relaxed);
     return false;
   }

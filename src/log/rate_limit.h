@@ -8,8 +8,9 @@
 
 namespace roost::log::detail {
 
-// Lets one line a second pass. One static object per LOG_EVERY_SECOND place, shared by all threads, never destroyed.
-// All that were ever reached stand in one list, so that the log can say how many even when no line follows.
+// Lets one line a second pass. One static object per LOG_EVERY_SECOND place, shared by all threads, never
+// destroyed. All that were ever reached stand in one list, so that the log can say how many even when no line
+// follows.
 class RateLimit {
  public:
   RateLimit(Level level, std::string_view source) noexcept : level_(level), source_(source) {}
@@ -19,8 +20,9 @@ class RateLimit {
   // True when the line may go out; held_back is then the number of lines it stands for besides itself.
   bool admit(uint32_t& held_back) noexcept;
 
-  // Calls report(level, source, held_back) for each place that holds something back and whose second is over, or for each
-  // that holds something when `all` is set. Returns the time (nowNs) at which to call again, 0 for never.
+  // Calls report(level, source, held_back) for each place that holds something back and whose second is over,
+  // or for each that holds something when `all` is set. Returns the time (nowNs) at which to call again, 0
+  // for never.
   template <class Report>
   static int64_t collect(bool all, Report&& report);
   static int64_t nowNs() noexcept;

@@ -1,5 +1,5 @@
-// How a log call becomes bytes: what a call site knows at compile time, the record a thread writes into its ring, and the
-// function, one per call site, that turns the record back into text on the log thread.
+// How a log call becomes bytes: what a call site knows at compile time, the record a thread writes into its
+// ring, and the function, one per call site, that turns the record back into text on the log thread.
 #pragma once
 
 #include <fmt/compile.h>
@@ -20,7 +20,8 @@ namespace roost::log::detail {
 // Lines are formatted straight into the sink's output buffer, which is one of these.
 using LineBuffer = fmt::memory_buffer;
 
-// A call site: static, immutable, one per LOG_ statement. `format` reads a record's arguments and appends the message.
+// A call site: static, immutable, one per LOG_ statement. `format` reads a record's arguments and appends the
+// message.
 struct Site {
   Level level;
   std::string_view source;  // "file.cc:123"
@@ -29,9 +30,9 @@ struct Site {
 
 // The head of a record; the encoded arguments follow. Records start and end on kRecordAlign.
 struct RecordHead {
-  const Site* site;  // null: the rest of the ring up to its end is unused
-  uint64_t stamp;    // TSC ticks, or nanoseconds since 1970 where the TSC is not used
-  uint32_t bytes;    // of the whole record, padding included
+  const Site* site;     // null: the rest of the ring up to its end is unused
+  uint64_t stamp;       // TSC ticks, or nanoseconds since 1970 where the TSC is not used
+  uint32_t bytes;       // of the whole record, padding included
   uint32_t suppressed;  // lines of a rate-limited site that were held back before this one
 };
 constexpr size_t kRecordAlign = 8;
@@ -42,9 +43,11 @@ constexpr size_t recordBytes(size_t argument_bytes) noexcept {
 }
 
 template <class T>
-constexpr bool kIsText = std::is_convertible_v<const T&, std::string_view> || std::is_convertible_v<const T&, const char*>;
+constexpr bool kIsText =
+    std::is_convertible_v<const T&, std::string_view> || std::is_convertible_v<const T&, const char*>;
 
-// What may be copied as bytes and formatted later: values that own nothing and point to nothing that could be gone by then.
+// What may be copied as bytes and formatted later: values that own nothing and point to nothing that could be
+// gone by then.
 template <class T>
 constexpr bool kIsPlain = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, const void*> ||
                           std::is_same_v<T, void*> || std::is_same_v<T, std::nullptr_t>;
@@ -52,7 +55,8 @@ constexpr bool kIsPlain = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::i
 template <class T>
 constexpr bool kIsDeferrable = kIsText<T> || kIsPlain<T>;
 
-// Text of every kind becomes a string_view here, so that its length is taken once; other values pass unchanged.
+// Text of every kind becomes a string_view here, so that its length is taken once; other values pass
+// unchanged.
 template <class T>
 auto toWire(const T& value) noexcept {
   if constexpr (kIsPlain<T>) {
@@ -150,7 +154,8 @@ void formatRecord(const char* args, LineBuffer& out) {
   const std::tuple<Wire...> values{decode<Wire>(at)...};
   std::apply(
       [&out](const Wire&... value) {
-        constexpr bool kBounded = hasOnlyPlainFields(formatText<F>()) && (true && ... && (maxTextBytes<Wire>() != 0));
+        constexpr bool kBounded =
+            hasOnlyPlainFields(formatText<F>()) && (true && ... && (maxTextBytes<Wire>() != 0));
         if constexpr (kBounded) {
           formatBounded<F>(out, value...);
         } else {

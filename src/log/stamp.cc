@@ -34,7 +34,8 @@ uint64_t ticksNow() noexcept {
 }
 
 bool kernelUsesTsc() noexcept {
-  const UniqueFd fd(::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC));
+  const UniqueFd fd(
+      ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC));
   char name[16];
   const ssize_t n = fd ? ::read(fd.get(), name, sizeof name) : -1;
   return n >= 3 && std::string_view(name, 3) == "tsc";
@@ -44,7 +45,9 @@ bool kernelUsesTsc() noexcept {
 
 std::atomic<int64_t (*)()> g_stamp_clock{&systemRealtimeNs};
 
-int64_t systemRealtimeNs() noexcept { return clockNs(CLOCK_REALTIME); }
+int64_t systemRealtimeNs() noexcept {
+  return clockNs(CLOCK_REALTIME);
+}
 
 bool tscIsSteady() noexcept {
 #if defined(__x86_64__)
@@ -95,7 +98,9 @@ void StampClock::renew() noexcept {
   latest_ = takePair();
   // The rate is the monotonic clock's: the real time may be set while we run.
   const uint64_t ticks = latest_.ticks - first_.ticks;
-  if (ticks != 0) ns_per_tick_ = static_cast<double>(latest_.monotonic_ns - first_.monotonic_ns) / static_cast<double>(ticks);
+  if (ticks != 0)
+    ns_per_tick_ =
+        static_cast<double>(latest_.monotonic_ns - first_.monotonic_ns) / static_cast<double>(ticks);
 }
 
 int64_t StampClock::toRealtimeNs(uint64_t stamp) const noexcept {

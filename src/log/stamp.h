@@ -10,8 +10,8 @@
 
 namespace roost::log::detail {
 
-// Null: stamps are TSC ticks. Otherwise they are nanoseconds since 1970 by this function: CLOCK_REALTIME where the machine
-// has no TSC that ticks evenly on all cores, or a test's clock.
+// Null: stamps are TSC ticks. Otherwise they are nanoseconds since 1970 by this function: CLOCK_REALTIME
+// where the machine has no TSC that ticks evenly on all cores, or a test's clock.
 extern std::atomic<int64_t (*)()> g_stamp_clock;
 
 inline uint64_t stampNow() noexcept {
@@ -27,8 +27,9 @@ int64_t systemRealtimeNs() noexcept;
 // True where the TSC ticks evenly in all power states and the kernel itself keeps time by it.
 bool tscIsSteady() noexcept;
 
-// Turns stamps into nanoseconds since 1970. Used by the thread that formats, under the log's lock. Takes a pair of (ticks,
-// time) every now and then and computes from the latest one; the rate comes from the oldest and the latest pair.
+// Turns stamps into nanoseconds since 1970. Used by the thread that formats, under the log's lock. Takes a
+// pair of (ticks, time) every now and then and computes from the latest one; the rate comes from the oldest
+// and the latest pair.
 class StampClock {
  public:
   // Takes the first pairs, 2 ms apart. Stamps are understood as g_stamp_clock says at each call.

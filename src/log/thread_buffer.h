@@ -11,21 +11,25 @@
 
 namespace roost::log::detail {
 
-// A ring of bytes with one writer (its thread) and one reader (the log thread). Made at the thread's first line, shared
-// between the thread and the log's list, freed by the log once the thread is gone and the ring is empty. Positions only
-// grow; a record never wraps: what is left at the end of the ring is skipped with a marker.
+// A ring of bytes with one writer (its thread) and one reader (the log thread). Made at the thread's first
+// line, shared between the thread and the log's list, freed by the log once the thread is gone and the ring
+// is empty. Positions only grow; a record never wraps: what is left at the end of the ring is skipped with a
+// marker.
 //
-// The writer touches only its own cache lines per record: it publishes its position there, and looks at the reader's only
-// when the space it knows to be free runs out. That knowledge ends first at half of the ring, so that the slow path can
-// wake a sleeping log thread in time.
+// The writer touches only its own cache lines per record: it publishes its position there, and looks at the
+// reader's only when the space it knows to be free runs out. That knowledge ends first at half of the ring,
+// so that the slow path can wake a sleeping log thread in time.
 class alignas(64) ThreadBuffer {
  public:
-  // capacity is rounded up to a power of two.
-  ThreadBuffer(size_t capacity, uint32_t generation, bool block_when_full);
+  static constexpr size_t kMaxRecordBytes = 64 * 1024;
+
+  // capacity_bytes is rounded up to a power of two.
+  ThreadBuffer(size_t capacity_bytes, uint32_t ring_generation, bool block);
   ThreadBuffer(const ThreadBuffer&) = delete;
   ThreadBuffer& operator=(const ThreadBuffer&) = delete;
 
-  // Writer. Room for `bytes` (a multiple of kRecordAlign, at most maxRecordBytes()), or null: dropped, and counted.
+  // Writer. Room for `bytes` (a multiple of kRecordAlign, at most maxRecordBytes()), or null: dropped, and
+  // counted.
   char* reserve(size_t bytes) noexcept {
     if (position_ + bytes > free_until_) {
       if (!makeRoom(bytes)) return nullptr;
@@ -37,31 +41,38 @@ class alignas(64) ThreadBuffer {
     position_ += bytes;
     published_.store(position_, std::memory_order_release);
   }
-  size_t maxRecordBytes() const noexcept { return capacity_ / 4; }
+  size_t maxRecordBytes() const noexcept {
+    return capacity_ / 4 < kMaxRecordBytes ? capacity_ / 4 : kMaxRecordBytes;
+  }
+  size_t capacity() const noexcept { return capacity_; }
   uint32_t generation() const noexcept { return generation_; }
   // Writer, last call: the log may free the ring once it is empty.
   void abandon() noexcept { abandoned_.store(true, std::memory_order_release); }
+  // Set by the log thread when it ends: from then on the ring is its thread's alone.
+  bool retired() const noexcept { return retired_.load(std::memory_order_acquire); }
 
   // Reader.
   uint64_t published() const noexcept { return published_.load(std::memory_order_acquire); }
   uint64_t consumed() const noexcept { return read_position_; }
+  void retire() noexcept { retired_.store(true, std::memory_order_release); }
   bool abandoned() const noexcept { return abandoned_.load(std::memory_order_acquire); }
   // Reader. The next record before `limit`, or null.
-  const RecordHead* peek(uint64_t limit) noexcept;
+  const RecordHead* peek(uint64_t limit_position) noexcept;
   // Reader. Done with the record that peek() gave; the room is given back now and then, and by release().
   void pop(const RecordHead& record) noexcept {
     read_position_ += record.bytes;
-    if (read_position_ - released_so_far_ >= capacity_ / 8) release();
+    if (read_position_ - released_so_far_ >= capacity_ / 8) release(false);
   }
-  void release() noexcept;
+  void release(bool batch_done) noexcept;
   // Any thread.
   uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
   // Reader's notes; the thread's name and id are set before the ring is shared.
-  std::string prefix;              // "[name/tid] " or its JSON form
-  uint64_t dropped_told = 0;       // of dropped(), what the log has said
-  uint64_t limit = 0;              // up to where the current batch reaches
-  uint64_t last_ns = 0;            // time of the last line: a thread's lines never run backwards
+  std::string prefix;  // "[name/tid] " or its JSON form
+  int64_t tid = 0;
+  uint64_t dropped_told = 0;  // of dropped(), what the log has said
+  uint64_t limit = 0;         // up to where the current batch reaches
+  int64_t last_ns = 0;        // time of the last line: a thread's lines never run backwards
 
  private:
   bool makeRoom(size_t bytes) noexcept;
@@ -84,6 +95,7 @@ class alignas(64) ThreadBuffer {
   std::atomic<uint32_t> room_wanted_{0};           // futex: 1 while the writer sleeps for room
   alignas(64) uint64_t read_position_ = 0;         // reader's own
   uint64_t released_so_far_ = 0;
+  std::atomic<bool> retired_{false};
 };
 
 }  // namespace roost::log::detail

@@ -181,15 +181,14 @@ python_with() {
   return 1
 }
 
-# Sets `python`. xdist only makes the tests faster: they run without it where nothing may be installed.
+# Sets `python`. xdist only makes the tests faster: they run without it where it can not be had.
 need_pytest() {
   python=$(python_with 'pytest, xdist') && return
-  if [[ $may_install == no ]]; then
+  if [[ $may_install == yes ]] && (need "${PYTEST_PACKAGES[@]}"); then
+    python=/usr/bin/python3
+  else
     python=$(python_with pytest) || fail "missing packages: ${PYTEST_PACKAGES[*]}"
-    return
   fi
-  need "${PYTEST_PACKAGES[@]}"
-  python=/usr/bin/python3
 }
 
 # Runs a function with the sanitizers told to end the program at their first report.

@@ -65,14 +65,12 @@ bool RequestHead::addField(const Field& field) noexcept {
   fields[index] = field;
   fields[index].next = 0;
   const uint64_t bit = fieldBit(field.id);
-  if (field.id != FieldId::kOther) {
-    if ((present & bit) != 0) {
-      fields[last[id]].next = index;
-      repeated |= bit;
-    } else {
-      first[id] = index;
-    }
+  if (field.id != FieldId::kOther && (present & bit) != 0) {
+    fields[(repeated & bit) != 0 ? last[id] : first[id]].next = index;
     last[id] = index;
+    repeated |= bit;
+  } else {
+    first[id] = index;
   }
   present |= bit;
   return true;

@@ -117,7 +117,7 @@ struct RequestHead {
   uint64_t repeated = 0;  // likewise, where it came on more than one line; never kOther
   std::array<uint8_t, kFieldIdCount>
       first;                                // index of the first field of an id, kNoField where there is none
-  std::array<uint8_t, kFieldIdCount> last;  // only meaningful where first is set
+  std::array<uint8_t, kFieldIdCount> last;  // index of the last, only set where repeated has the bit
   std::array<Field, kMaxFields> fields;
 
   std::string_view view(Span span) const noexcept { return {text + span.off, span.len}; }

@@ -8,27 +8,8 @@ namespace {
 constexpr uint64_t kFramingFields = fieldBit(FieldId::kContentLength) | fieldBit(FieldId::kTransferEncoding) |
                                     fieldBit(FieldId::kConnection) | fieldBit(FieldId::kExpect);
 
-struct HostBytes {
-  bool allowed[256];
-};
-
-// unreserved and sub-delims of RFC 3986 section 2, and '%'.
-constexpr HostBytes makeHostBytes() noexcept {
-  HostBytes bytes{};
-  for (char c = 'a'; c <= 'z'; ++c) bytes.allowed[static_cast<unsigned char>(c)] = true;
-  for (char c = 'A'; c <= 'Z'; ++c) bytes.allowed[static_cast<unsigned char>(c)] = true;
-  for (char c = '0'; c <= '9'; ++c) bytes.allowed[static_cast<unsigned char>(c)] = true;
-  for (const char* c = "-._~!$&'()*+,;=%"; *c != '\0'; ++c)
-    bytes.allowed[static_cast<unsigned char>(*c)] = true;
-  return bytes;
-}
-constexpr HostBytes kHostBytes = makeHostBytes();
-
 constexpr bool isDigit(char c) noexcept {
   return c >= '0' && c <= '9';
-}
-constexpr bool isHexDigit(char c) noexcept {
-  return isDigit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
 // REQUIRES: `lower` is in lower case and made of letters and '-'.
@@ -71,8 +52,6 @@ void readHost(const RequestHead& head, FramingResult& result) noexcept {
     if (head.version_minor > 0) refuse(result, 400, "Host is missing");
   } else if (host->next != 0) {
     refuse(result, 400, "more than one Host");
-  } else if (!isValidHost(head.value(*host))) {
-    refuse(result, 400, "malformed Host");
   }
 }
 
@@ -146,25 +125,6 @@ void readExpect(const RequestHead& head, FramingResult& result) noexcept {
 }
 
 }  // namespace
-
-bool isValidHost(std::string_view host) noexcept {
-  size_t i = 0;
-  if (!host.empty() && host[0] == '[') {
-    for (i = 1; i < host.size() && (isHexDigit(host[i]) || host[i] == ':' || host[i] == '.'); ++i) {
-    }
-    if (i < 3 || i == host.size() || host[i] != ']') return false;
-    ++i;
-  } else {
-    for (; i < host.size() && kHostBytes.allowed[static_cast<unsigned char>(host[i])]; ++i) {
-      if (host[i] != '%') continue;
-      if (host.size() - i < 3 || !isHexDigit(host[i + 1]) || !isHexDigit(host[i + 2])) return false;
-    }
-    if (i == 0 && !host.empty()) return false;  // a port alone
-  }
-  if (i == host.size()) return true;
-  return host[i] == ':' &&
-         std::all_of(host.begin() + static_cast<std::ptrdiff_t>(i) + 1, host.end(), isDigit);
-}
 
 FramingResult requestFraming(const RequestHead& head) noexcept {
   FramingResult result;

@@ -24,10 +24,7 @@ struct FramingResult {
 // recipients could frame differently is refused, beyond what RFC 9112 section 6.3 demands: Content-Length
 // beside Transfer-Encoding, Content-Length more than once or as a list even of equal numbers,
 // Transfer-Encoding in HTTP/1.0. HTTP/1.1 needs exactly one Host (section 3.2), HTTP/1.0 at most one; its
-// syntax is checked too. Pure; any thread.
+// value is for parseHost() to judge. Pure; any thread.
 FramingResult requestFraming(const RequestHead& head) noexcept;
-
-// uri-host [ ":" port ] (RFC 9110 section 7.2); empty is valid. An IPv6 address stands in brackets.
-bool isValidHost(std::string_view host) noexcept;
 
 }  // namespace roost::http::h1

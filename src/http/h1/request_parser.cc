@@ -1,7 +1,5 @@
 #include "http/h1/request_parser.h"
 
-#include <algorithm>
-
 namespace roost::http::h1 {
 namespace {
 
@@ -105,30 +103,19 @@ ScanFn bestRequestScan() noexcept {
 #endif
 }
 
-ParseState RequestParser::parse(const char* data, size_t size, const HeadLimits& limits,
-                                RequestHead& head) noexcept {
-  if (progress_.state == ScanProgress::kFresh) head.clear();
-  head.text = data;
-  const auto available = static_cast<uint32_t>(std::min<size_t>(size, limits.max_head_bytes));
-  const ScanTarget target{&head,
-                          head.fields.data(),
-                          head.first.data(),
-                          head.last.data(),
-                          limits.max_target_bytes,
-                          std::min<uint32_t>(limits.max_fields, RequestHead::kMaxFields)};
-  const ParseState state = scan_(progress_, data, available, target);
-  if (state == ParseState::kDone) return state;
-  if (progress_.error != HeadError::kNone) return state;
+ParseState finishRequestScan(ScanProgress& progress, const char* data, size_t size, const HeadLimits& limits,
+                             const RequestHead& head, bool failed) {
+  if (progress.error != HeadError::kNone) return ParseState::kError;
   // Whether a target is too long is settled before what else is wrong with it, however it was split.
-  const bool in_target = progress_.section == HeadSection::kTarget;
-  if (in_target && progress_.pos - head.target.off > limits.max_target_bytes) {
-    progress_.error = HeadError::kTargetLong;
-  } else if (state == ParseState::kError) {
-    progress_.error = explain(progress_, data, head);
+  const bool in_target = progress.section == HeadSection::kTarget;
+  if (in_target && progress.pos - head.target.off > limits.max_target_bytes) {
+    progress.error = HeadError::kTargetLong;
+  } else if (failed) {
+    progress.error = explain(progress, data, head);
   } else if (size >= limits.max_head_bytes) {
-    progress_.error = HeadError::kHeadLong;
+    progress.error = HeadError::kHeadLong;
   }
-  return progress_.error == HeadError::kNone ? ParseState::kNeedMore : ParseState::kError;
+  return progress.error == HeadError::kNone ? ParseState::kNeedMore : ParseState::kError;
 }
 
 int RequestParser::errorStatus() const noexcept {

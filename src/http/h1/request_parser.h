@@ -33,7 +33,9 @@ class RequestParser {
   // which is filled on the way. After kError the connection cannot be used any further: where the next
   // request begins is unknown. REQUIRES: reset() since the last kDone or kError; kSlack readable bytes behind
   // data + size.
-  ParseState parse(const char* data, size_t size, const HeadLimits& limits, RequestHead& head) noexcept;
+  ParseState parse(const char* data, size_t size, const HeadLimits& limits, RequestHead& head) noexcept {
+    return scan_(progress_, data, size, limits, head);
+  }
 
   // After kError: 400, 414 (target too long), 431 (too many or too long fields) or 505 (not HTTP/1.x).
   int errorStatus() const noexcept;

@@ -1,6 +1,7 @@
 // The seam between the request parser and its state machine, which is compiled once per instruction set.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "http/message.h"
@@ -57,27 +58,21 @@ struct ScanProgress {
   HeadError error = HeadError::kNone;
 };
 
-// `limits.max_fields` is within the table and `size` within max_head_bytes; the arrays are those of `head`,
-// handed in as pointers so that code built for one instruction set calls no inline function others might
-// share.
-struct ScanTarget {
-  RequestHead* head;
-  Field* fields;
-  uint8_t* first;
-  uint8_t* last;
-  uint32_t max_target_bytes;
-  uint32_t max_fields;
-};
+// Runs the machine over what `data` and `size` hold beyond progress.pos; RequestParser::parse() says the
+// rest.
+using ScanFn = ParseState (*)(ScanProgress& progress, const char* data, size_t size, const HeadLimits& limits,
+                              RequestHead& head);
 
-// Runs the machine over data[progress.pos, size); kError leaves the place in progress.pos.
-using ScanFn = ParseState (*)(ScanProgress& progress, const char* data, uint32_t size,
-                              const ScanTarget& target);
-
-ParseState scanRequestGeneric(ScanProgress&, const char*, uint32_t, const ScanTarget&);
+ParseState scanRequestGeneric(ScanProgress&, const char*, size_t, const HeadLimits&, RequestHead&);
 #if defined(__x86_64__)
-ParseState scanRequestSse2(ScanProgress&, const char*, uint32_t, const ScanTarget&);
-ParseState scanRequestAvx2(ScanProgress&, const char*, uint32_t, const ScanTarget&);
+ParseState scanRequestSse2(ScanProgress&, const char*, size_t, const HeadLimits&, RequestHead&);
+ParseState scanRequestAvx2(ScanProgress&, const char*, size_t, const HeadLimits&, RequestHead&);
 #endif
+
+// What a machine answers when it is not done: decides between kNeedMore and kError, where `failed` says that
+// the grammar has no place for the byte at progress.pos.
+ParseState finishRequestScan(ScanProgress& progress, const char* data, size_t size, const HeadLimits& limits,
+                             const RequestHead& head, bool failed);
 
 // The fastest this processor runs. Chosen at start.
 ScanFn bestRequestScan() noexcept;

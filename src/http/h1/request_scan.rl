@@ -1,7 +1,7 @@
 // The grammar of a request head: RFC 9112 sections 2.1, 3 and 5 on top of RFC 9110 section 5 and RFC 3986.
 //
 // Included by request_scan_<instruction set>.cc, which has defined with internal linkage
-//   classify()      which of 64 bytes may end a field name, and which a field value,
+//   Classifier      which of 64 bytes may end a field name, and which a field value,
 //   targetStop()    the first byte that is not a plain character of a path,
 // and as a macro ROOST_REQUEST_SCAN, the name of the function to define. The skips may stop too often, never too late:
 // the machine looks at every byte they stop at.
@@ -34,8 +34,6 @@ inline bool startsWith(const char* at, const char (&text)[5]) noexcept { return 
 inline bool startsWith(const char* at, const char (&text)[9]) noexcept { return load64(at) == load64(text); }
 inline bool startsWith(const char* at, const char (&text)[3]) noexcept { return load16(at) == load16(text); }
 
-inline const char* atMost(const char* p, const char* limit) noexcept { return p < limit ? p : limit; }
-
 // REQUIRES: 8 readable bytes at `token`.
 inline Method methodOf(const char* token, uint32_t len) noexcept {
   switch (len) {
@@ -65,104 +63,148 @@ inline Method methodOf(const char* token, uint32_t len) noexcept {
 }
 
 // Bitmaps of the 64 bytes from base_ on, made when first asked for: one load serves several tokens, and finding the
-// next stop is then a matter of bits, without waiting for the address the last one gave. Reads up to 63 bytes past end.
+// next stop is then a matter of bits, without waiting for the address the last one gave. Reads up to 63 bytes past the
+// end. Places are offsets into the head.
 class Stops {
  public:
-  explicit Stops(const char* end) noexcept : end_(end) {}
+  Stops(const char* data, size_t end) noexcept : data_(data), end_(end) {}
 
-  // The first byte from p on where a name (a value) may end, or one not before the end of the data.
-  // REQUIRES: p is not before the last answer, unless rewind() came between.
-  const char* name(const char* p) noexcept {
-    for (;;) {
-      const size_t at = reinterpret_cast<uintptr_t>(p) - base_;
-      if (at < 64) {
-        const uint64_t left = name_ >> at;
-        if (left != 0) return p + __builtin_ctzll(left);
-        p += 64 - at;
-      }
-      if (p >= end_) return end_;
-      load(p);
-    }
-  }
-  const char* value(const char* p) noexcept {
-    for (;;) {
-      const size_t at = reinterpret_cast<uintptr_t>(p) - base_;
-      if (at < 64) {
-        const uint64_t left = value_ >> at;
-        if (left != 0) return p + __builtin_ctzll(left);
-        p += 64 - at;
-      }
-      if (p >= end_) return end_;
-      load(p);
-    }
-  }
-  void rewind() noexcept { base_ = 0; }
+  // The first byte from `at` on where a name (a value) may end, or a place not before the end of the data.
+  // REQUIRES: `at` is not before the last one.
+  size_t name(size_t at) noexcept { return next<&Stops::name_>(at); }
+  size_t value(size_t at) noexcept { return next<&Stops::value_>(at); }
 
  private:
-  void load(const char* p) noexcept {
-    base_ = reinterpret_cast<uintptr_t>(p);
-    classify(p, name_, value_);
+  template <uint64_t Stops::*kMap>
+  size_t next(size_t at) noexcept {
+    for (;;) {
+      const size_t bit = at - base_;
+      if (bit < 64) {
+        const uint64_t left = this->*kMap >> bit;
+        if (__builtin_expect(left != 0, 1)) return at + static_cast<size_t>(__builtin_ctzll(left));
+        at = base_ + 64;
+      }
+      if (at >= end_) return end_;
+      base_ = at;
+      classifier_.classify(data_ + at, name_, value_);
+    }
   }
 
-  const char* end_;
-  uintptr_t base_ = 0;
+  Classifier classifier_{};
+  const char* data_;
+  size_t end_;
+  size_t base_ = ~size_t{0} / 2;  // no place lies in the 64 bytes from here
   uint64_t name_ = 0;
   uint64_t value_ = 0;
 };
 
-// Enters a line in the head; false at a limit.
-inline bool addLine(ScanProgress& progress, const char* data, const ScanTarget& target, uint32_t name_off,
-                    uint32_t name_len, uint32_t value_off, uint32_t value_len) noexcept {
-  RequestHead& head = *target.head;
-  const uint8_t index = head.field_count;
-  if (index >= target.max_fields || name_len > UINT16_MAX) {
-    progress.error = name_len > UINT16_MAX ? HeadError::kFieldLong : HeadError::kFieldCount;
-    return false;
-  }
-  const FieldId id = fieldIdAt(data + name_off, name_len);
-  target.fields[index] = Field{name_off, value_off, value_len, static_cast<uint16_t>(name_len), id, 0};
-  head.field_count = static_cast<uint8_t>(index + 1);
-  const uint64_t bit = uint64_t{1} << static_cast<unsigned>(id);
-  const uint64_t present = head.present;
-  head.present = present | bit;
-  if (id == FieldId::kOther) return true;
-  const auto slot = static_cast<size_t>(id);
-  if ((present & bit) == 0) {
-    target.first[slot] = index;
-  } else {
-    target.fields[target.last[slot]].next = index;
-    head.repeated |= bit;
-  }
-  target.last[slot] = index;
-  return true;
+// Over what is plain from p + 1 on: the last byte before a stop, where p has to stand so that the machine looks at the
+// stop next.
+[[gnu::noinline]] const char* skipName(const char* p, const char* end) noexcept {
+  Stops stops(p, static_cast<size_t>(end - p));
+  const char* const stop = p + stops.name(1);
+  return (stop < end ? stop : end) - 1;
+}
+[[gnu::noinline]] const char* skipValue(const char* p, const char* end) noexcept {
+  Stops stops(p, static_cast<size_t>(end - p));
+  const char* const stop = p + stops.value(1);
+  return (stop < end ? stop : end) - 1;
+}
+[[gnu::noinline]] const char* skipTarget(const char* p, const char* end) noexcept {
+  const char* const stop = targetStop(p + 1, end);
+  return (stop < end ? stop : end) - 1;
 }
 
-// Takes a line that is all there and plain: "name: value" CRLF without whitespace around the value but the one space.
-// Answers its last byte; nullptr where the machine has to look closer, or at a limit.
-inline const char* plainLine(ScanProgress& progress, const char* data, const char* name, const char* end, Stops& stops,
-                             const ScanTarget& target) noexcept {
-  const char* const colon = stops.name(name + 1);
-  if (startsWith(colon, ": ")) {
-    const char* const value = colon + 2;
-    const char* const stop = stops.value(value);
-    if (stop + 1 < end && startsWith(stop, "\r\n") && *value != ' ' && stop[-1] != ' ') {
-      const bool added = addLine(progress, data, target, static_cast<uint32_t>(name - data),
-                                 static_cast<uint32_t>(colon - name), static_cast<uint32_t>(value - data),
-                                 static_cast<uint32_t>(stop - value));
-      return added ? stop + 1 : nullptr;
-    }
+inline Field* fieldsOf(RequestHead& head) noexcept { return reinterpret_cast<Field*>(&head.fields); }
+inline uint8_t* firstOf(RequestHead& head) noexcept { return reinterpret_cast<uint8_t*>(&head.first); }
+inline uint8_t* lastOf(RequestHead& head) noexcept { return reinterpret_cast<uint8_t*>(&head.last); }
+
+// As RequestHead::clear().
+inline void clear(RequestHead& head) noexcept {
+  head.size = 0;
+  head.method = Method::kUnknown;
+  head.version_minor = 1;
+  head.form = TargetForm::kOrigin;
+  head.field_count = 0;
+  head.method_text = head.target = head.path = head.query = head.authority = Span{0, 0};
+  head.has_query = false;
+  head.present = 0;
+  head.repeated = 0;
+  std::memset(&head.first, RequestHead::kNoField, sizeof head.first);
+}
+
+// The field lines of the head so far, while more are added.
+struct Lines {
+  uint32_t count;
+  uint64_t present;
+};
+
+[[gnu::noinline, gnu::cold]] void linkRepeated(RequestHead& head, FieldId id, uint32_t index) noexcept {
+  const auto slot = static_cast<size_t>(id);
+  const uint64_t bit = uint64_t{1} << slot;
+  const uint8_t before = (head.repeated & bit) != 0 ? lastOf(head)[slot] : firstOf(head)[slot];
+  fieldsOf(head)[before].next = static_cast<uint8_t>(index);
+  lastOf(head)[slot] = static_cast<uint8_t>(index);
+  head.repeated |= bit;
+}
+
+// Enters a line in the head. REQUIRES: there is room for one.
+inline void addLine(const char* data, RequestHead& head, Lines& lines, size_t name, size_t name_len, size_t value,
+                    size_t value_len, const NameMatcher& matcher) noexcept {
+  const FieldId id = fieldIdAt(data + name, name_len, matcher);
+  fieldsOf(head)[lines.count] = Field{static_cast<uint32_t>(name),      static_cast<uint32_t>(value),
+                                      static_cast<uint32_t>(value_len), static_cast<uint16_t>(name_len),
+                                      id,                               0};
+  const uint64_t bit = uint64_t{1} << static_cast<unsigned>(id);
+  if (__builtin_expect((lines.present & bit & ~uint64_t{1}) != 0, 0)) {
+    linkRepeated(head, id, lines.count);
+  } else {
+    firstOf(head)[static_cast<size_t>(id)] = static_cast<uint8_t>(lines.count);
   }
-  stops.rewind();
-  return nullptr;
+  lines.present |= bit;
+  ++lines.count;
+}
+
+// Takes lines from `at` on as long as they are all there and plain: "name: value" CRLF without whitespace around the
+// value but the one space. Answers the end of the last; what stands there is for the machine, which goes by the same
+// grammar and looks at every byte.
+[[gnu::noinline]] size_t plainLines(const char* data, size_t at, size_t end, uint32_t max_fields,
+                                    RequestHead& head) noexcept {
+  if (end - at > UINT16_MAX) end = at + UINT16_MAX;  // so every name_len fits
+  Stops stops(data, end);
+  Lines lines{head.field_count, head.present};
+  const NameMatcher matcher;
+  while (lines.count < max_fields) {
+    const size_t colon = stops.name(at);
+    if (colon == at || !startsWith(data + colon, ": ")) break;
+    const size_t value = colon + 2;
+    const size_t stop = stops.value(value);
+    if (stop + 1 >= end || !startsWith(data + stop, "\r\n")) break;
+    if (data[value] == ' ' || data[stop - 1] == ' ') break;
+    addLine(data, head, lines, at, colon - at, value, stop - value, matcher);
+    at = stop + 2;
+  }
+  head.field_count = static_cast<uint8_t>(lines.count);
+  head.present = lines.present;
+  return at;
 }
 
 // Takes the line whose edges the machine has found.
-inline bool fieldLine(ScanProgress& progress, const char* data, const ScanTarget& target) noexcept {
-  uint32_t begin = progress.colon + 1;
-  uint32_t end = progress.value_end;
+[[gnu::noinline]] bool fieldLine(ScanProgress& progress, const char* data, uint32_t max_fields, RequestHead& head) noexcept {
+  size_t begin = progress.colon + 1;
+  size_t end = progress.value_end;
   while (begin < end && (data[begin] == ' ' || data[begin] == '\t')) ++begin;
   while (end > begin && (data[end - 1] == ' ' || data[end - 1] == '\t')) --end;
-  return addLine(progress, data, target, progress.mark, progress.colon - progress.mark, begin, end - begin);
+  const size_t name_len = progress.colon - progress.mark;
+  Lines lines{head.field_count, head.present};
+  if (name_len > UINT16_MAX || lines.count >= max_fields) {
+    progress.error = name_len > UINT16_MAX ? HeadError::kFieldLong : HeadError::kFieldCount;
+    return false;
+  }
+  addLine(data, head, lines, progress.mark, name_len, begin, end - begin, NameMatcher{});
+  head.field_count = static_cast<uint8_t>(lines.count);
+  head.present = lines.present;
+  return true;
 }
 
 %%{
@@ -204,7 +246,7 @@ inline bool fieldLine(ScanProgress& progress, const char* data, const ScanTarget
   action path_end { head.path.len = offset(p) - head.path.off; }
   action query_begin { head.has_query = true; head.query.off = offset(p + 1); }
   action query_end { head.query.len = offset(p) - head.query.off; }
-  action skip_target { p = atMost(targetStop(p + 1, pe), pe) - 1; }
+  action skip_target { p = skipTarget(p, pe); }
   action asterisk {
     if (head.method != Method::kOptions) {
       progress.error = HeadError::kAsteriskForm;
@@ -217,7 +259,7 @@ inline bool fieldLine(ScanProgress& progress, const char* data, const ScanTarget
   action connect_begin { head.form = TargetForm::kAuthority; head.authority.off = offset(p); }
   action target_end {
     head.target.len = offset(p) - head.target.off;
-    if (head.target.len > target.max_target_bytes) {
+    if (head.target.len > limits.max_target_bytes) {
       progress.error = HeadError::kTargetLong;
       fbreak;
     }
@@ -241,23 +283,23 @@ inline bool fieldLine(ScanProgress& progress, const char* data, const ScanTarget
     fgoto fields;
   }
 
-  # A whole plain line at once; else the machine takes it apart.
+  # Whole plain lines at once; the first that is not is taken apart by the machine.
   action line_begin {
-    progress.mark = offset(p);
-    const char* const end = plainLine(progress, data, p, pe, stops, target);
-    if (end != nullptr) {
-      p = end;
+    const size_t at = offset(p);
+    const size_t next = plainLines(data, at, end, max_fields, head);
+    if (next != at) {
+      p = data + next - 1;
       fgoto fields;
     }
-    if (progress.error != HeadError::kNone) fbreak;
-    p = atMost(stops.name(p + 1), pe) - 1;
+    progress.mark = static_cast<uint32_t>(at);
+    p = skipName(p, pe);
   }
-  action skip_name { p = atMost(stops.name(p + 1), pe) - 1; }
+  action skip_name { p = skipName(p, pe); }
   action name_end { progress.colon = offset(p); }
-  action skip_value { p = atMost(stops.value(p + 1), pe) - 1; }
+  action skip_value { p = skipValue(p, pe); }
   action value_end { progress.value_end = offset(p); }
   action line_end {
-    if (!fieldLine(progress, data, target)) fbreak;
+    if (!fieldLine(progress, data, max_fields, head)) fbreak;
   }
   action head_end {
     head.size = offset(p + 1);
@@ -295,21 +337,29 @@ inline bool fieldLine(ScanProgress& progress, const char* data, const ScanTarget
 
 }  // namespace
 
-ParseState ROOST_REQUEST_SCAN(ScanProgress& progress, const char* data, uint32_t size, const ScanTarget& target) {
-  RequestHead& head = *target.head;
+ParseState ROOST_REQUEST_SCAN(ScanProgress& progress, const char* data, size_t size, const HeadLimits& limits,
+                              RequestHead& head) {
+  // The machine sees no byte beyond the limit, so that the outcome does not depend on how the head was split.
+  const size_t end = size < limits.max_head_bytes ? size : limits.max_head_bytes;
+  const uint32_t max_fields =
+      limits.max_fields < RequestHead::kMaxFields ? limits.max_fields : uint32_t{RequestHead::kMaxFields};
   const char* p = data + progress.pos;
-  const char* const pe = data + size;
-  Stops stops(pe);
-  bool done = false;
-  int cs = progress.state == ScanProgress::kFresh ? request_head_start : progress.state;
+  const char* const pe = data + end;
   const auto offset = [data](const char* at) { return static_cast<uint32_t>(at - data); };
+  bool done = false;
+  int cs = progress.state;
+  if (cs == ScanProgress::kFresh) {
+    clear(head);
+    cs = request_head_start;
+  }
+  head.text = data;
 
   %% write exec;
 
+  if (done) return ParseState::kDone;
   progress.state = cs;
   progress.pos = offset(p);
-  if (done) return ParseState::kDone;
-  return cs == request_head_error || progress.error != HeadError::kNone ? ParseState::kError : ParseState::kNeedMore;
+  return finishRequestScan(progress, data, size, limits, head, cs == request_head_error);
 }
 
 }  // namespace roost::http::h1

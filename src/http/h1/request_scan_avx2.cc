@@ -18,32 +18,50 @@ inline uint64_t maskOf(__m256i bytes) noexcept {
   return static_cast<uint32_t>(_mm256_movemask_epi8(bytes));
 }
 
-// A byte is a token character if the row of its high half and the column of its low half have a bit in
-// common: bit r of a column says that the character in row r + 2 is one. A byte from 0x80 on gets an empty
-// column.
-inline uint64_t nameEnds(__m256i bytes) noexcept {
-  const __m128i row_bits = _mm_setr_epi8(0, 0, 1, 2, 4, 8, 16, 32, 0, 0, 0, 0, 0, 0, 0, 0);
-  const __m128i column_bits =
-      _mm_setr_epi8(0b111010, 0b111111, 0b111110, 0b111111, 0b111111, 0b111111, 0b111111, 0b111111, 0b111110,
-                    0b111110, 0b111101, 0b010101, 0b110100, 0b010101, 0b111101, 0b011100);
-  const __m256i rows =
-      _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row_bits),
-                          _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(15)));
-  const __m256i columns = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(column_bits), bytes);
-  return maskOf(_mm256_cmpeq_epi8(_mm256_and_si256(rows, columns), _mm256_setzero_si256()));
-}
+alignas(32) constexpr uint8_t kRowBits[32] = {0x80, 0x80, 1, 2, 4, 8, 0x10, 0x60, 0, 0, 0, 0, 0, 0, 0, 0,
+                                              0x80, 0x80, 1, 2, 4, 8, 0x10, 0x60, 0, 0, 0, 0, 0, 0, 0, 0};
+alignas(32) constexpr uint8_t kColumnBits[32] = {
+    0xba, 0xbf, 0xbe, 0xbf, 0xbf, 0xbf, 0xbf, 0xbf, 0xbe, 0xbe, 0xbd, 0x95, 0xb4, 0x95, 0xbd, 0xdc,
+    0xba, 0xbf, 0xbe, 0xbf, 0xbf, 0xbf, 0xbf, 0xbf, 0xbe, 0xbe, 0xbd, 0x95, 0xb4, 0x95, 0xbd, 0xdc};
 
-inline uint64_t valueEnds(__m256i bytes) noexcept {
-  const __m256i control = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1f)), bytes);
-  return maskOf(_mm256_or_si256(control, _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(0x7f))));
-}
+// What the row of a byte's high half and the column of its low half have in common, plus 0x40, tells what it
+// is. In common are
+//   bits 0 to 5  for a token character, one for each row from 0x20 to 0x70,
+//   bit 6        for DEL, bit 7 for the rows of control characters,
+//   nothing      for other visible characters, and from 0x80 on, where the look-up of the column answers 0.
+// So a value ends where the sum is negative, and a name where it is less than 0x41.
+class Classifier {
+ public:
+  Classifier() noexcept
+      : rows_(_mm256_load_si256(reinterpret_cast<const __m256i*>(kRowBits))),
+        columns_(_mm256_load_si256(reinterpret_cast<const __m256i*>(kColumnBits))),
+        half_(_mm256_set1_epi8(15)),
+        bias_(_mm256_set1_epi8(0x40)),
+        limit_(_mm256_set1_epi8(0x41)) {
+    // Hides that they are constants, which the compiler would otherwise make anew for every line.
+    asm("" : "+x"(rows_), "+x"(columns_), "+x"(half_), "+x"(bias_), "+x"(limit_));
+  }
 
-inline void classify(const char* block, uint64_t& name, uint64_t& value) noexcept {
-  const __m256i low = load(block);
-  const __m256i high = load(block + 32);
-  name = nameEnds(low) | nameEnds(high) << 32;
-  value = valueEnds(low) | valueEnds(high) << 32;
-}
+  void classify(const char* block, uint64_t& name, uint64_t& value) const noexcept {
+    const __m256i low = kindOf(load(block));
+    const __m256i high = kindOf(load(block + 32));
+    name = maskOf(_mm256_cmpgt_epi8(limit_, low)) | maskOf(_mm256_cmpgt_epi8(limit_, high)) << 32;
+    value = maskOf(low) | maskOf(high) << 32;
+  }
+
+ private:
+  __m256i kindOf(__m256i bytes) const noexcept {
+    const __m256i row = _mm256_shuffle_epi8(rows_, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half_));
+    const __m256i column = _mm256_shuffle_epi8(columns_, bytes);
+    return _mm256_add_epi8(_mm256_and_si256(row, column), bias_);
+  }
+
+  __m256i rows_;
+  __m256i columns_;
+  __m256i half_;
+  __m256i bias_;
+  __m256i limit_;
+};
 
 inline const char* targetStop(const char* p, const char* end) noexcept {
   for (; p < end; p += 32) {

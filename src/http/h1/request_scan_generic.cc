@@ -33,14 +33,16 @@ inline uint8_t classOf(char c) noexcept {
   return kClasses.of[static_cast<unsigned char>(c)];
 }
 
-inline void classify(const char* block, uint64_t& name, uint64_t& value) noexcept {
-  name = value = 0;
-  for (unsigned i = 0; i < 64; ++i) {
-    const uint64_t bits = classOf(block[i]);
-    name |= (bits & kEndsName) << i;
-    value |= (bits >> 1 & 1) << i;
+struct Classifier {
+  void classify(const char* block, uint64_t& name, uint64_t& value) const noexcept {
+    name = value = 0;
+    for (unsigned i = 0; i < 64; ++i) {
+      const uint64_t bits = classOf(block[i]);
+      name |= (bits & kEndsName) << i;
+      value |= (bits >> 1 & 1) << i;
+    }
   }
-}
+};
 
 inline const char* targetStop(const char* p, const char* end) noexcept {
   while (p < end && (classOf(*p) & kEndsPath) == 0) ++p;

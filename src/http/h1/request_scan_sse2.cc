@@ -37,14 +37,16 @@ inline uint64_t valueEnds(__m128i bytes) noexcept {
   return maskOf(_mm_or_si128(control, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f))));
 }
 
-inline void classify(const char* block, uint64_t& name, uint64_t& value) noexcept {
-  const __m128i a = load(block);
-  const __m128i b = load(block + 16);
-  const __m128i c = load(block + 32);
-  const __m128i d = load(block + 48);
-  name = nameEnds(a) | nameEnds(b) << 16 | nameEnds(c) << 32 | nameEnds(d) << 48;
-  value = valueEnds(a) | valueEnds(b) << 16 | valueEnds(c) << 32 | valueEnds(d) << 48;
-}
+struct Classifier {
+  void classify(const char* block, uint64_t& name, uint64_t& value) const noexcept {
+    const __m128i a = load(block);
+    const __m128i b = load(block + 16);
+    const __m128i c = load(block + 32);
+    const __m128i d = load(block + 48);
+    name = nameEnds(a) | nameEnds(b) << 16 | nameEnds(c) << 32 | nameEnds(d) << 48;
+    value = valueEnds(a) | valueEnds(b) << 16 | valueEnds(c) << 32 | valueEnds(d) << 48;
+  }
+};
 
 inline const char* targetStop(const char* p, const char* end) noexcept {
   for (; p < end; p += 16) {

@@ -1,0 +1,178 @@
+// links: roost_http_parser
+// What parsing a request head costs: the Ragel machine for each instruction set beside a hand-written one of
+// the same strictness, requests whole, split in two, and byte by byte. FieldId look-up and the filling of
+// RequestHead included.
+//
+//   parser_bench                          a table of nanoseconds, the least of many batches
+//   parser_bench <parser> <case> <count>  parses count times and prints nothing, for counting instructions
+//                                         (scripts/bench_parser.sh)
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/handwritten_parser.h"
+#include "bench/parser_inputs.h"
+#include "http/h1/framing.h"
+#include "http/h1/request_parser.h"
+
+namespace roost::bench {
+namespace {
+
+using http::RequestHead;
+using http::h1::HeadLimits;
+using http::h1::ParseState;
+
+struct Case {
+  const char* name;
+  std::string_view request;
+  size_t pieces;  // 0: byte by byte
+};
+
+constexpr Case kCases[] = {
+    {"short", kShortRequest, 1},           {"short-split", kShortRequest, 2},
+    {"browser", kBrowserRequest, 1},       {"browser-split", kBrowserRequest, 2},
+    {"browser-bytes", kBrowserRequest, 0},
+};
+
+// Where the pieces of one request end.
+std::vector<size_t> endsOf(const Case& what) {
+  const size_t size = what.request.size();
+  const size_t step = what.pieces == 0 ? 1 : (size + what.pieces - 1) / what.pieces;
+  std::vector<size_t> ends;
+  for (size_t end = step; end < size; end += step) ends.push_back(end);
+  ends.push_back(size);
+  return ends;
+}
+
+struct Buffer {
+  explicit Buffer(std::string_view request)
+      : bytes(new char[request.size() + http::h1::RequestParser::kSlack]()), size(request.size()) {
+    std::memcpy(bytes.get(), request.data(), request.size());
+  }
+  std::unique_ptr<char[]> bytes;
+  size_t size;
+};
+
+template <class Parser>
+[[gnu::noinline]] void parseOnce(Parser& parser, const char* data, const std::vector<size_t>& ends,
+                                 RequestHead& head) {
+  const HeadLimits limits;
+  parser.reset();
+  ParseState state = ParseState::kNeedMore;
+  for (const size_t end : ends) state = parser.parse(data, end, limits, head);
+  if (state != ParseState::kDone || head.size != ends.back()) std::abort();
+}
+
+template <class Parser>
+void parseMany(Parser& parser, const Case& what, size_t count) {
+  const Buffer buffer(what.request);
+  const std::vector<size_t> ends = endsOf(what);
+  RequestHead head;
+  for (size_t i = 0; i < count; ++i) parseOnce(parser, buffer.bytes.get(), ends, head);
+}
+
+// The least time of one parse over many batches, in nanoseconds.
+template <class Parser>
+double leastNs(Parser& parser, const Case& what) {
+  constexpr int kBatches = 4000;
+  constexpr int kPerBatch = 200;
+  const Buffer buffer(what.request);
+  const std::vector<size_t> ends = endsOf(what);
+  RequestHead head;
+  double least = 1e9;
+  for (int batch = 0; batch < kBatches; ++batch) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < kPerBatch; ++i) parseOnce(parser, buffer.bytes.get(), ends, head);
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    least = std::min(least, took.count() / kPerBatch);
+  }
+  return least;
+}
+
+struct Candidate {
+  const char* name;
+  http::h1::ScanFn scan;  // nullptr: the hand-written parser
+};
+
+std::vector<Candidate> candidates() {
+  std::vector<Candidate> all = {{"handwritten", nullptr}, {"ragel-generic", http::h1::scanRequestGeneric}};
+#if defined(__x86_64__)
+  all.push_back({"ragel-sse2", http::h1::scanRequestSse2});
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+    all.push_back({"ragel-avx2", http::h1::scanRequestAvx2});
+  }
+#endif
+  return all;
+}
+
+template <class Visit>
+void withParser(const Candidate& candidate, Visit visit) {
+  if (candidate.scan == nullptr) {
+    http::h1::HandwrittenParser parser;
+    visit(parser);
+  } else {
+    http::h1::RequestParser parser(candidate.scan);
+    visit(parser);
+  }
+}
+
+double framingNs(std::string_view request) {
+  const Buffer buffer(request);
+  http::h1::RequestParser parser;
+  RequestHead head;
+  if (parser.parse(buffer.bytes.get(), buffer.size, HeadLimits{}, head) != ParseState::kDone) std::abort();
+  double least = 1e9;
+  for (int batch = 0; batch < 4000; ++batch) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 200; ++i) {
+      asm volatile("" : : "r"(&head) : "memory");
+      const auto framing = http::h1::requestFraming(head);
+      asm volatile("" : : "r"(&framing) : "memory");
+    }
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    least = std::min(least, took.count() / 200);
+  }
+  return least;
+}
+
+void printTable() {
+  std::printf("%-16s", "ns per request");
+  for (const Case& what : kCases) std::printf("%15s", what.name);
+  std::printf("\n");
+  for (const Candidate& candidate : candidates()) {
+    std::printf("%-16s", candidate.name);
+    withParser(candidate, [](auto& parser) {
+      for (const Case& what : kCases) std::printf("%15.1f", leastNs(parser, what));
+    });
+    std::printf("\n");
+  }
+  std::printf("%-16s%15.1f%15s%15.1f\n", "framing", framingNs(kShortRequest), "", framingNs(kBrowserRequest));
+}
+
+int countRun(const char* parser_name, const char* case_name, size_t count) {
+  for (const Candidate& candidate : candidates()) {
+    if (std::strcmp(candidate.name, parser_name) != 0) continue;
+    for (const Case& what : kCases) {
+      if (std::strcmp(what.name, case_name) != 0) continue;
+      withParser(candidate, [&](auto& parser) { parseMany(parser, what, count); });
+      return 0;
+    }
+  }
+  std::fprintf(stderr, "no such parser or case: %s %s\n", parser_name, case_name);
+  return 1;
+}
+
+}  // namespace
+}  // namespace roost::bench
+
+int main(int argc, char** argv) {
+  if (argc == 4) return roost::bench::countRun(argv[1], argv[2], std::strtoul(argv[3], nullptr, 10));
+  roost::bench::printTable();
+  return 0;
+}

@@ -12,8 +12,8 @@
 
 namespace roost {
 
-// A reference to an immutable block of bytes; the last reference frees it. Copying counts up, moving does not.
-// A block may be referenced from several threads; one BufferRef object belongs to one thread at a time.
+// A reference to an immutable block of bytes; the last reference frees it. Copying counts up, moving does
+// not. A block may be referenced from several threads; one BufferRef object belongs to one thread at a time.
 class BufferRef {
  public:
   BufferRef() noexcept = default;
@@ -42,10 +42,16 @@ class BufferRef {
   }
 
   explicit operator bool() const noexcept { return block_ != nullptr; }
-  const char* data() const noexcept { return reinterpret_cast<const char*>(block_ + 1); }  // REQUIRES: not empty ref
-  char* mutableData() noexcept { return reinterpret_cast<char*>(block_ + 1); }  // REQUIRES: not shared with a thread
+  const char* data() const noexcept {
+    return reinterpret_cast<const char*>(block_ + 1);
+  }  // REQUIRES: not empty ref
+  char* mutableData() noexcept {
+    return reinterpret_cast<char*>(block_ + 1);
+  }  // REQUIRES: not shared with a thread
   size_t size() const noexcept { return block_ == nullptr ? 0 : block_->size; }
-  std::string_view view() const noexcept { return block_ == nullptr ? std::string_view{} : std::string_view{data(), size()}; }
+  std::string_view view() const noexcept {
+    return block_ == nullptr ? std::string_view{} : std::string_view{data(), size()};
+  }
 
  private:
   struct Block {

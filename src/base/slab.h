@@ -9,9 +9,9 @@
 
 namespace roost {
 
-// Objects of one type at stable addresses, named by {slot, generation}: a name outlives its object safely, because
-// the generation changes when a slot is emptied. Grows by blocks and never gives memory back, so that an object costs
-// its own size and nothing else. Owned by one loop and used on its thread only.
+// Objects of one type at stable addresses, named by {slot, generation}: a name outlives its object safely,
+// because the generation changes when a slot is emptied. Grows by blocks and never gives memory back, so that
+// an object costs its own size and nothing else. Owned by one loop and used on its thread only.
 //
 // T is built in place by emplace(slot, args...) and learns its slot that way.
 template <class T, size_t kBlock = 128>

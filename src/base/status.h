@@ -28,7 +28,7 @@ class [[nodiscard]] Status {
 
   bool ok() const noexcept { return rep_ == nullptr; }
   int sysErrno() const noexcept { return rep_ ? rep_->sys_errno : 0; }  // 0: not a system failure
-  const std::string& message() const noexcept;                        // empty when ok
+  const std::string& message() const noexcept;                          // empty when ok
 
  private:
   struct Rep {
@@ -43,7 +43,7 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
+  Result(T value) : value_(std::in_place_index<0>, std::move(value)) {}        // NOLINT: implicit on purpose
   Result(Status status) : value_(std::in_place_index<1>, std::move(status)) {  // NOLINT
     assert(!std::get<1>(value_).ok());
   }

@@ -83,7 +83,9 @@ class RealSys final : public Sys {
     if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0) return errno;
     return error;
   }
-  ssize_t recvFrom(int fd, void* data, size_t len) noexcept override { return result(::recv(fd, data, len, 0)); }
+  ssize_t recvFrom(int fd, void* data, size_t len) noexcept override {
+    return result(::recv(fd, data, len, 0));
+  }
   ssize_t sendTo(int fd, const void* data, size_t len, bool more) noexcept override {
     return result(::send(fd, data, len, MSG_NOSIGNAL | (more ? MSG_MORE : 0)));
   }
@@ -122,7 +124,9 @@ class RealSys final : public Sys {
     return result(::inotify_add_watch(fd, path, mask));
   }
   int inotifyRemove(int fd, int watch) noexcept override { return result(::inotify_rm_watch(fd, watch)); }
-  ssize_t inotifyRead(int fd, void* data, size_t len) noexcept override { return result(::read(fd, data, len)); }
+  ssize_t inotifyRead(int fd, void* data, size_t len) noexcept override {
+    return result(::read(fd, data, len));
+  }
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The one seam to the operating system. Event, net and file code calls the kernel only through a Sys, so that a test
-// can run the whole server on simulated sockets and a simulated clock and make any call fail.
+// The one seam to the operating system. Event, net and file code calls the kernel only through a Sys, so that
+// a test can run the whole server on simulated sockets and a simulated clock and make any call fail.
 #pragma once
 
 #include <sys/epoll.h>
@@ -14,8 +14,8 @@
 
 namespace roost {
 
-// Every call behaves like the system call of its name and returns its value, or -errno (never -1 with errno), so a
-// caller has one value to look at. The object is shared by all threads; the real one keeps no state.
+// Every call behaves like the system call of its name and returns its value, or -errno (never -1 with errno),
+// so a caller has one value to look at. The object is shared by all threads; the real one keeps no state.
 class Sys {
  public:
   // Clocks, nanoseconds. monotonic never runs back; realtime is since 1970.
@@ -26,11 +26,11 @@ class Sys {
   virtual int epollCreate() noexcept = 0;
   virtual int epollCtl(int epoll_fd, int op, int fd, epoll_event* event) noexcept = 0;
   virtual int epollWait(int epoll_fd, epoll_event* events, int capacity, int timeout_ms) noexcept = 0;
-  virtual int timerfdCreate() noexcept = 0;                                    // CLOCK_MONOTONIC, non-blocking
-  virtual int timerfdSet(int fd, int64_t absolute_ns) noexcept = 0;            // 0 disarms
-  virtual int eventfdCreate() noexcept = 0;                                    // non-blocking
-  virtual int eventfdSignal(int fd) noexcept = 0;                              // adds 1
-  virtual int eventfdDrain(int fd) noexcept = 0;                               // reads the counter away
+  virtual int timerfdCreate() noexcept = 0;                          // CLOCK_MONOTONIC, non-blocking
+  virtual int timerfdSet(int fd, int64_t absolute_ns) noexcept = 0;  // 0 disarms
+  virtual int eventfdCreate() noexcept = 0;                          // non-blocking
+  virtual int eventfdSignal(int fd) noexcept = 0;                    // adds 1
+  virtual int eventfdDrain(int fd) noexcept = 0;                     // reads the counter away
 
   // Sockets. All made non-blocking and close-on-exec.
   virtual int socketCreate(int family, int type, int protocol) noexcept = 0;
@@ -40,9 +40,9 @@ class Sys {
   virtual int connectTo(int fd, const sockaddr* address, socklen_t len) noexcept = 0;
   virtual int getSockName(int fd, sockaddr* address, socklen_t* len) noexcept = 0;
   virtual int setSockOpt(int fd, int level, int name, const void* value, socklen_t len) noexcept = 0;
-  virtual int socketError(int fd) noexcept = 0;                                // SO_ERROR as a positive errno
+  virtual int socketError(int fd) noexcept = 0;  // SO_ERROR as a positive errno
   virtual ssize_t recvFrom(int fd, void* data, size_t len) noexcept = 0;
-  virtual ssize_t sendTo(int fd, const void* data, size_t len, bool more) noexcept = 0;   // MSG_NOSIGNAL
+  virtual ssize_t sendTo(int fd, const void* data, size_t len, bool more) noexcept = 0;    // MSG_NOSIGNAL
   virtual ssize_t sendVec(int fd, const iovec* parts, int count, bool more) noexcept = 0;  // MSG_NOSIGNAL
   virtual ssize_t sendFile(int out_fd, int in_fd, int64_t offset, size_t len) noexcept = 0;
   virtual int shutdownWrite(int fd) noexcept = 0;

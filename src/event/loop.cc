@@ -55,14 +55,17 @@ Status Loop::modify(int fd, uint32_t events, IoHandler& handler) noexcept {
   return rc < 0 ? Status::fromErrno(-rc, "epoll_ctl mod") : Status{};
 }
 
-void Loop::remove(int fd) noexcept { sys_.epollCtl(epoll_fd_, EPOLL_CTL_DEL, fd, nullptr); }
+void Loop::remove(int fd) noexcept {
+  sys_.epollCtl(epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);
+}
 
 void Loop::armAt(Timer& timer, int64_t deadline_ns) noexcept {
   timers_.arm(timer, deadline_ns);
   rearm();
 }
 
-// Sets the timerfd earlier when it must be; never later: a wake-up too early costs less than a call per change.
+// Sets the timerfd earlier when it must be; never later: a wake-up too early costs less than a call per
+// change.
 void Loop::rearm() noexcept {
   const int64_t next = timers_.nextDeadline();
   if (next >= timer_armed_ns_) return;

@@ -18,8 +18,9 @@ namespace roost::event {
 
 using Nanos = std::chrono::nanoseconds;
 
-// One thread's event loop: epoll, one timerfd under a priority queue of timers, and a mailbox. Made by create(), driven
-// by run() on the thread that is to own it; everything but post(), stop() and index() is for that thread only.
+// One thread's event loop: epoll, one timerfd under a priority queue of timers, and a mailbox. Made by
+// create(), driven by run() on the thread that is to own it; everything but post(), stop() and index() is for
+// that thread only.
 class Loop {
  public:
   // `index` tells loops apart (0, 1, ...); `sys` outlives the loop.
@@ -28,17 +29,17 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  void run() noexcept;                     // until stop()
-  void runOnce(int timeout_ms) noexcept;   // one batch of events; for tests and for embedding
-  void stop() noexcept;                    // any thread; run() returns after its current batch
+  void run() noexcept;                    // until stop()
+  void runOnce(int timeout_ms) noexcept;  // one batch of events; for tests and for embedding
+  void stop() noexcept;                   // any thread; run() returns after its current batch
   void post(std::unique_ptr<Task> task) noexcept { mailbox_.post(std::move(task)); }  // any thread
 
   // `events` are epoll's; level-triggered unless EPOLLET is among them.
   Status add(int fd, uint32_t events, IoHandler& handler) noexcept;
   Status modify(int fd, uint32_t events, IoHandler& handler) noexcept;
   void remove(int fd) noexcept;
-  // A handler whose events of a batch are handled before all others' (file change notices: a request that came after a
-  // change must not be answered from before it). One per loop; nullptr ends it.
+  // A handler whose events of a batch are handled before all others' (file change notices: a request that
+  // came after a change must not be answered from before it). One per loop; nullptr ends it.
   void setFirst(IoHandler* handler) noexcept { first_ = handler; }
 
   void armAt(Timer& timer, int64_t deadline_ns) noexcept;

@@ -9,8 +9,8 @@
 
 namespace roost::event {
 
-// Tasks from any thread for one loop: a lock-free stack that its loop takes over whole, and an eventfd that is
-// signalled only by the post that finds the box empty. Owned by a Loop.
+// Tasks from any thread for one loop: a lock-free stack that its loop takes over whole, and an eventfd that
+// is signalled only by the post that finds the box empty. Owned by a Loop.
 class Mailbox {
  public:
   explicit Mailbox(Sys& sys) noexcept : sys_(sys) {}
@@ -19,7 +19,7 @@ class Mailbox {
   Mailbox& operator=(const Mailbox&) = delete;
 
   Status open();
-  int fd() const noexcept { return fd_; }  // readable, edge-triggered, when there are tasks
+  int fd() const noexcept { return fd_; }          // readable, edge-triggered, when there are tasks
   void post(std::unique_ptr<Task> task) noexcept;  // any thread
   // Runs what is there, in the order of posting. Loop thread.
   void runAll() noexcept;

@@ -11,7 +11,9 @@ TaskPool::TaskPool(size_t threads, size_t queue_limit) : queue_limit_(queue_limi
   for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
-TaskPool::~TaskPool() { stop(); }
+TaskPool::~TaskPool() {
+  stop();
+}
 
 bool TaskPool::submit(std::unique_ptr<Task>& task) {
   {

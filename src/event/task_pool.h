@@ -12,8 +12,8 @@
 
 namespace roost::event {
 
-// Threads for work that may block (cold disk, hashing). A task that has something to tell its loop posts there itself.
-// Owned by the server; submit() from any thread.
+// Threads for work that may block (cold disk, hashing). A task that has something to tell its loop posts
+// there itself. Owned by the server; submit() from any thread.
 class TaskPool {
  public:
   // `threads` may be 0: then submit() always refuses, and callers do without.
@@ -22,7 +22,8 @@ class TaskPool {
   TaskPool(const TaskPool&) = delete;
   TaskPool& operator=(const TaskPool&) = delete;
 
-  // False when the queue is full, or there are no threads, or the pool is stopping; the task is left with the caller.
+  // False when the queue is full, or there are no threads, or the pool is stopping; the task is left with the
+  // caller.
   bool submit(std::unique_ptr<Task>& task);
   // Runs what is queued, then ends the threads. Idempotent; not from a task.
   void stop();

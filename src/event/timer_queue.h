@@ -6,8 +6,8 @@
 
 namespace roost::event {
 
-// Something to be called at a time. It keeps only its place in the queue, so cancelling is O(log n). Owned by its user,
-// who cancels it before it goes. Loop thread only.
+// Something to be called at a time. It keeps only its place in the queue, so cancelling is O(log n). Owned by
+// its user, who cancels it before it goes. Loop thread only.
 class Timer {
  public:
   // The deadline has come; the timer is no longer armed and may be armed again from here.
@@ -36,7 +36,8 @@ class TimerQueue {
   void cancel(Timer& timer) noexcept;
   // The earliest deadline, kNever where there is none.
   int64_t nextDeadline() const noexcept { return heap_.empty() ? kNever : heap_.front().deadline_ns; }
-  // Calls every timer due at `now_ns`; timers armed meanwhile wait for the next call, whatever their deadline.
+  // Calls every timer due at `now_ns`; timers armed meanwhile wait for the next call, whatever their
+  // deadline.
   void expire(int64_t now_ns) noexcept;
   size_t size() const noexcept { return heap_.size(); }
 

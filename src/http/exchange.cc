@@ -67,7 +67,8 @@ void Exchange::replyError(int status, const ResponseHead* extra) noexcept {
   ResponseHead head(status);
   const std::string_view body = parked() ? std::string_view{} : service().errorBody(status);
   if (!body.empty()) head.add("Content-Type", kErrorPageType);
-  if (extra != nullptr) extra->forEach([&](std::string_view name, std::string_view value) { head.add(name, value); });
+  if (extra != nullptr)
+    extra->forEach([&](std::string_view name, std::string_view value) { head.add(name, value); });
   reply(head, body);
 }
 

@@ -21,9 +21,9 @@ namespace roost::http {
 
 class ExchangeHandle;
 
-// One request and its answer, the same over every version of HTTP. Handlers see nothing below it. It is part of the protocol's
-// session or stream, valid from Handler::handle until the answer is complete or onAbort has been called, and
-// used on its loop's thread only; everybody else holds an ExchangeHandle.
+// One request and its answer, the same over every version of HTTP. Handlers see nothing below it. It is part
+// of the protocol's session or stream, valid from Handler::handle until the answer is complete or onAbort has
+// been called, and used on its loop's thread only; everybody else holds an ExchangeHandle.
 //
 // An answer is one reply(), or begin() and then send() or sendFile() until one of them says `fin`.
 class Exchange {
@@ -45,18 +45,22 @@ class Exchange {
   LoopContext& context() const noexcept { return *context_; }
   const net::PeerAddr& peer() const noexcept { return port_->peer(); }
 
-  // Leaves `listener` to hear of the body, of writability and of an abort. A request's body that nobody listens for is read away.
+  // Leaves `listener` to hear of the body, of writability and of an abort. A request's body that nobody
+  // listens for is read away.
   void listen(std::unique_ptr<ExchangeListener> listener) noexcept;
   // `bytes` of the body have been dealt with; as many more may come.
   void consumed(size_t bytes) noexcept { port_->consumed(bytes); }
 
-  // Answers in pieces. Content-Length comes from head.content_length; content beyond it is cut off, and a connection
-  // whose content ends short of it is closed.
+  // Answers in pieces. Content-Length comes from head.content_length; content beyond it is cut off, and a
+  // connection whose content ends short of it is closed.
   void begin(ResponseHead& head, bool fin) noexcept;
   SendResult send(std::string_view copied, bool fin) noexcept { return port_->sendBytes(copied, fin); }
   SendResult send(BufferRef buffer, bool fin) noexcept {
     const size_t size = buffer.size();
     return port_->sendShared(std::move(buffer), 0, size, fin);
+  }
+  SendResult send(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept {
+    return port_->sendShared(std::move(buffer), offset, size, fin);
   }
   SendResult sendFile(net::OpenFile file, uint64_t offset, uint64_t size, bool fin) noexcept {
     return port_->sendFile(std::move(file), offset, size, fin);
@@ -70,11 +74,12 @@ class Exchange {
   // Gives up an answer that has begun and cannot be completed: the peer sees that it is cut off.
   void abandon() noexcept { port_->reset(); }
 
-  // Answers 101 (RFC 9110 section 7.8) and turns the connection into bytes. REQUIRES: nothing sent yet, no body.
+  // Answers 101 (RFC 9110 section 7.8) and turns the connection into bytes. REQUIRES: nothing sent yet, no
+  // body.
   ByteStream* upgrade(ResponseHead& head, std::unique_ptr<ByteStreamListener> listener) noexcept;
 
-  // For long waits: frees the request's head and lets go of the Service; request(), path(), route() are gone, response
-  // filters do not run any more. A peer that ends its side aborts a parked exchange.
+  // For long waits: frees the request's head and lets go of the Service; request(), path(), route() are gone,
+  // response filters do not run any more. A peer that ends its side aborts a parked exchange.
   void park() noexcept;
   bool parked() const noexcept { return head_ == nullptr; }
 
@@ -91,9 +96,10 @@ class Exchange {
   ExchangeListener* listener() const noexcept { return listener_.get(); }
   bool active() const noexcept { return context_ != nullptr; }
   bool headSent() const noexcept { return head_sent_; }
-  void movedHead(std::string_view host, std::string_view path) noexcept;  // the head's text lies elsewhere now
-  void end() noexcept;                       // answered: forget everything
-  void abort(AbortReason reason) noexcept;   // tells the listener, then end()
+  void movedHead(std::string_view host,
+                 std::string_view path) noexcept;  // the head's text lies elsewhere now
+  void end() noexcept;                             // answered: forget everything
+  void abort(AbortReason reason) noexcept;         // tells the listener, then end()
 
  private:
   void filterHead(ResponseHead& head) noexcept;
@@ -114,13 +120,14 @@ class Exchange {
   bool head_sent_ = false;
 };
 
-// An exchange's name for other threads and later times. Freely copied. Once the exchange is over, what is done by
-// the name is not done and harms nobody. The loop it names must not have been destroyed.
+// An exchange's name for other threads and later times. Freely copied. Once the exchange is over, what is
+// done by the name is not done and harms nobody. The loop it names must not have been destroyed.
 class ExchangeHandle {
  public:
   ExchangeHandle() noexcept = default;
 
-  // Any thread: runs fn(Exchange&) on the exchange's loop, if the exchange is not over by then. fn must not throw.
+  // Any thread: runs fn(Exchange&) on the exchange's loop, if the exchange is not over by then. fn must not
+  // throw.
   template <class Fn>
   void post(Fn&& fn) const {
     LoopContext* context = context_;

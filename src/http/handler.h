@@ -1,5 +1,5 @@
-// The seams a module fills: handlers that answer, filters before and after them, and listeners for what happens to an
-// exchange later.
+// The seams a module fills: handlers that answer, filters before and after them, and listeners for what
+// happens to an exchange later.
 #pragma once
 
 #include <sys/uio.h>
@@ -15,8 +15,8 @@ class ResponseHead;
 // Why an exchange ended before its answer was complete.
 enum class AbortReason : uint8_t { kPeerClosed, kReset, kTimeout, kShutdown, kProtocol };
 
-// What became of bytes that were to be sent. kBlocked: taken, but the peer is slow; more should wait for onWritable. kClosed:
-// the exchange is gone and nothing more will be sent.
+// What became of bytes that were to be sent. kBlocked: taken, but the peer is slow; more should wait for
+// onWritable. kClosed: the exchange is gone and nothing more will be sent.
 enum class SendResult : uint8_t { kAccepted, kBlocked, kClosed };
 
 enum class Verdict : uint8_t { kContinue, kReplied, kPaused };
@@ -45,13 +45,13 @@ class ResponseFilter {
   virtual void onHead(Exchange& exchange, ResponseHead& head) const noexcept = 0;
 };
 
-// What a handler leaves with an exchange that is not answered at once. Owned by the exchange; loop thread. Any of these
-// calls may answer the exchange, which destroys the listener once the call has returned.
+// What a handler leaves with an exchange that is not answered at once. Owned by the exchange; loop thread.
+// Any of these calls may answer the exchange, which destroys the listener once the call has returned.
 class ExchangeListener {
  public:
   virtual ~ExchangeListener() = default;
-  // A piece of the request's body; `fin` with the last (which may be empty). The bytes are gone after the call;
-  // Exchange::consumed(n) says that n of them are dealt with and lets as many more come.
+  // A piece of the request's body; `fin` with the last (which may be empty). The bytes are gone after the
+  // call; Exchange::consumed(n) says that n of them are dealt with and lets as many more come.
   virtual void onBody(std::string_view piece, bool fin) noexcept {
     static_cast<void>(piece);
     static_cast<void>(fin);
@@ -62,7 +62,8 @@ class ExchangeListener {
   virtual void onAbort(AbortReason reason) noexcept { static_cast<void>(reason); }
 };
 
-// Both ends of a connection that has stopped speaking HTTP (RFC 9110 section 7.8), or of a stream tunnelled through one.
+// Both ends of a connection that has stopped speaking HTTP (RFC 9110 section 7.8), or of a stream tunnelled
+// through one.
 class ByteStream {
  public:
   virtual SendResult write(std::string_view bytes) noexcept = 0;  // copied
@@ -81,7 +82,7 @@ class ByteStreamListener {
   // Returns how many bytes it has used; the rest is offered again with more.
   virtual size_t onBytes(std::string_view bytes) noexcept = 0;
   virtual void onWritable() noexcept {}
-  virtual void onEnd() noexcept = 0;                       // the peer will send no more
+  virtual void onEnd() noexcept = 0;                      // the peer will send no more
   virtual void onClose(AbortReason reason) noexcept = 0;  // the last call
 };
 

@@ -37,8 +37,8 @@ class ExchangeTable {
   uint32_t free_ = kNone;
 };
 
-// What HTTP keeps per loop. Owned by the server beside the loop it belongs to; loop thread only, unless it says
-// otherwise. Outlives every exchange of the loop.
+// What HTTP keeps per loop. Owned by the server beside the loop it belongs to; loop thread only, unless it
+// says otherwise. Outlives every exchange of the loop.
 class LoopContext {
  public:
   // `tasks` is shared by all loops and outlives this.

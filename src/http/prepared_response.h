@@ -9,8 +9,9 @@
 
 namespace roost::http {
 
-// A whole answer made ready once and sent many times, as one block: HTTP/1 status line, fields, empty line, body. Only the
-// date in it changes. Belongs to one loop (its date is rewritten in place), so it is kept in per-loop caches.
+// A whole answer made ready once and sent many times, as one block: HTTP/1 status line, fields, empty line,
+// body. Only the date in it changes. Belongs to one loop (its date is rewritten in place), so it is kept in
+// per-loop caches.
 class PreparedResponse {
  public:
   PreparedResponse() noexcept = default;

@@ -6,11 +6,11 @@
 
 namespace roost::http {
 
-// The head of an answer while it is being put together: a status and field lines, kept in wire form so that HTTP/1
-// copies them out whole. Lives on the stack of whoever answers; typical heads allocate nothing.
+// The head of an answer while it is being put together: a status and field lines, kept in wire form so that
+// HTTP/1 copies them out whole. Lives on the stack of whoever answers; typical heads allocate nothing.
 //
-// Date, Server, Content-Length, Transfer-Encoding and Connection are the protocol's business and are not added here;
-// the length is a member.
+// Date, Server, Content-Length, Transfer-Encoding and Connection are the protocol's business and are not
+// added here; the length is a member.
 class ResponseHead {
  public:
   static constexpr int64_t kUnknownLength = -1;
@@ -18,10 +18,12 @@ class ResponseHead {
   explicit ResponseHead(int status_code) noexcept : status(status_code) {}
 
   int status;
-  // Bytes of content to come (to HEAD: that would have come). Unknown: chunked, or until the connection closes.
+  // Bytes of content to come (to HEAD: that would have come). Unknown: chunked, or until the connection
+  // closes.
   int64_t content_length = kUnknownLength;
 
-  // REQUIRES: name is a token and value holds no control characters; what comes from outside has been checked.
+  // REQUIRES: name is a token and value holds no control characters; what comes from outside has been
+  // checked.
   void add(std::string_view name, std::string_view value);
   void addNumber(std::string_view name, uint64_t value);
   // The first line of this name, case-insensitively; empty where there is none.
@@ -42,7 +44,9 @@ class ResponseHead {
     uint32_t name_len;
     uint32_t value_len;
   };
-  std::string_view nameOf(const Line& line) const noexcept { return {text_.data() + line.off, line.name_len}; }
+  std::string_view nameOf(const Line& line) const noexcept {
+    return {text_.data() + line.off, line.name_len};
+  }
   std::string_view valueOf(const Line& line) const noexcept {
     return {text_.data() + line.off + line.name_len + 2, line.value_len};
   }

@@ -24,10 +24,9 @@ Result<Router> Router::build(std::vector<std::unique_ptr<Site>> sites) {
       if (!fresh) return Status::error("host \"" + host + "\" is named twice");
     }
     for (const std::unique_ptr<Route>& route : sites[i]->routes) {
-      const bool taken =
-          std::any_of(index.prefixes.begin(), index.prefixes.end(),
-                      [&](const Route* other) { return other->path == route->path; }) ||
-          index.exact.count(route->path) > 0;
+      const bool taken = std::any_of(index.prefixes.begin(), index.prefixes.end(),
+                                     [&](const Route* other) { return other->path == route->path; }) ||
+                         index.exact.count(route->path) > 0;
       if (taken) return Status::error("path \"" + route->path + "\" is routed twice");
       if (route->isPrefix()) {
         index.prefixes.push_back(route.get());

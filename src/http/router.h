@@ -11,7 +11,8 @@
 
 namespace roost::http {
 
-// One route of a site: what answers, and what stands before and behind it. Immutable once its Service is built.
+// One route of a site: what answers, and what stands before and behind it. Immutable once its Service is
+// built.
 struct Route {
   std::string path;  // "/docs/": a prefix; "/about": that path alone
   std::unique_ptr<const Handler> handler;
@@ -27,8 +28,9 @@ struct Site {
   std::vector<std::unique_ptr<Route>> routes;
 };
 
-// Finds the route of a request: the site by its host (exact name, then the longest wildcard, then "*", or else the first
-// site), then the longest path that fits. Built on the main thread; immutable afterwards, used by every loop.
+// Finds the route of a request: the site by its host (exact name, then the longest wildcard, then "*", or
+// else the first site), then the longest path that fits. Built on the main thread; immutable afterwards, used
+// by every loop.
 class Router {
  public:
   // Errors: no site, a host named by two sites, the same path twice in a site.

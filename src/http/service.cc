@@ -6,7 +6,8 @@
 
 namespace roost::http {
 
-Service::Service(ServiceOptions options, Router router) : options_(std::move(options)), router_(std::move(router)) {
+Service::Service(ServiceOptions options, Router router)
+    : options_(std::move(options)), router_(std::move(router)) {
   for (int i = 0; i < kStatuses; ++i) error_bodies_[static_cast<size_t>(i)] = errorPage(kFirstStatus + i);
 }
 

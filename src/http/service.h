@@ -15,16 +15,18 @@ namespace roost::http {
 struct ServiceOptions {
   h1::HeadLimits head_limits;
   uint64_t max_body_bytes = 64 << 20;
-  uint64_t max_discard_body_bytes = 64 << 10;  // an unread body up to this is read away to keep the connection
-  uint32_t head_timeout_ms = 20'000;           // for a whole head, from its first byte (at first: from accepting)
-  uint32_t body_timeout_ms = 30'000;           // between two pieces of a body
+  uint64_t max_discard_body_bytes = 64
+                                    << 10;  // an unread body up to this is read away to keep the connection
+  uint32_t head_timeout_ms = 20'000;  // for a whole head, from its first byte (at first: from accepting)
+  uint32_t body_timeout_ms = 30'000;  // between two pieces of a body
   uint32_t keep_alive_timeout_ms = 75'000;
-  uint32_t send_timeout_ms = 60'000;           // without progress
-  uint32_t max_requests_per_connection = 0;    // 0: no limit
-  std::string server_header = "roost";         // empty: no Server field
+  uint32_t send_timeout_ms = 60'000;         // without progress
+  uint32_t max_requests_per_connection = 0;  // 0: no limit
+  std::string server_header = "roost";       // empty: no Server field
 };
 
-// Everything that answering a request needs of one configuration: immutable, shared by all loops, replaced as a whole.
+// Everything that answering a request needs of one configuration: immutable, shared by all loops, replaced as
+// a whole.
 class Service {
  public:
   Service(ServiceOptions options, Router router);
@@ -43,8 +45,8 @@ class Service {
   std::array<std::string, kStatuses> error_bodies_;
 };
 
-// One loop's hold on a Service. Exchanges under way count themselves here, without atomics, so that a Service that
-// has been replaced lives until its last exchange on this loop is over.
+// One loop's hold on a Service. Exchanges under way count themselves here, without atomics, so that a Service
+// that has been replaced lives until its last exchange on this loop is over.
 struct ServicePin {
   std::shared_ptr<const Service> service;
   uint32_t exchanges = 0;

@@ -13,8 +13,9 @@
 
 namespace roost::http {
 
-// What a protocol implements underneath an Exchange: HTTP/1 a connection at a time, HTTP/2 and 3 a stream at a time. Only
-// Exchange calls it. Once `fin` has been passed, or reset() called, the exchange is over as soon as its request's body is.
+// What a protocol implements underneath an Exchange: HTTP/1 a connection at a time, HTTP/2 and 3 a stream at
+// a time. Only Exchange calls it. Once `fin` has been passed, or reset() called, the exchange is over as soon
+// as its request's body is.
 class StreamPort {
  public:
   virtual void sendHead(const ResponseHead& head, bool fin) noexcept = 0;
@@ -25,7 +26,8 @@ class StreamPort {
   virtual void wantBody() noexcept = 0;                                // somebody listens: 100 (Continue)
   virtual void consumed(size_t bytes) noexcept = 0;
   virtual void reset() noexcept = 0;  // the answer cannot be completed
-  virtual ByteStream* upgrade(const ResponseHead& head, std::unique_ptr<ByteStreamListener> listener) noexcept = 0;
+  virtual ByteStream* upgrade(const ResponseHead& head,
+                              std::unique_ptr<ByteStreamListener> listener) noexcept = 0;
   virtual void parked() noexcept = 0;  // the request's head is not needed any more
   virtual const net::PeerAddr& peer() const noexcept = 0;
 

@@ -22,8 +22,8 @@ struct StartContext {
 
 // What surrounds the route that a module is asked to build.
 struct RouteContext {
-  std::string_view path;         // the route's own
-  config::Node root;             // of the effective configuration
+  std::string_view path;           // the route's own
+  config::Node root;               // of the effective configuration
   std::string_view server_header;  // the Server field's value, empty for none
 };
 
@@ -34,8 +34,8 @@ struct RouteParts {
   std::vector<std::unique_ptr<const http::ResponseFilter>> response_filters;
 };
 
-// Something that can be plugged into routes: static files, push, a proxy. One object per process, owned by the
-// Registry; it outlives every loop and every Service built with it. Modules never know each other.
+// Something that can be plugged into routes: static files, push, a proxy. One object per process, owned by
+// the Registry; it outlives every loop and every Service built with it. Modules never know each other.
 class Module {
  public:
   virtual ~Module() = default;
@@ -45,8 +45,8 @@ class Module {
 
   // Main thread, once, before the loops run.
   virtual Status start(const StartContext& context) = 0;
-  // Main thread, for each route at every load of a configuration. `options` is the value of the module's key. An error's
-  // position is `options` (config::errorAt).
+  // Main thread, for each route at every load of a configuration. `options` is the value of the module's key.
+  // An error's position is `options` (config::errorAt).
   virtual Result<RouteParts> build(config::Node options, const RouteContext& context) = 0;
   // On each loop's own thread, before it takes its first connection and after its last is gone.
   virtual void onLoopStart(http::LoopContext&) noexcept {}

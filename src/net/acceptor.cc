@@ -89,8 +89,8 @@ Acceptor::Outcome Acceptor::acceptOne() noexcept {
     case ENETUNREACH:
       return Outcome::kRetry;  // this connection's trouble, not the listener's (accept(2))
     default:
-      LOG_EVERY_SECOND(WARN, "accept on {}: {}; pausing for {} ms", listener_.address().toString(), errnoText(-fd),
-                       pause_ms_);
+      LOG_EVERY_SECOND(WARN, "accept on {}: {}; pausing for {} ms", listener_.address().toString(),
+                       errnoText(-fd), pause_ms_);
       if (-fd == EMFILE || -fd == ENFILE) turnAwayOne();
       return Outcome::kExhausted;
   }

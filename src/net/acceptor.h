@@ -49,24 +49,26 @@ class LocalSink final : public ConnectionSink {
   const uint64_t limit_;
 };
 
-// Accepts on one listening socket. When descriptors or memory run out, or all loops are full, it stops listening to
-// the socket and comes back after a pause that doubles from 10 ms to 1 s; it never spins. One spare descriptor is held
-// back: with it a waiting client is accepted and closed, so that it learns at once instead of hanging.
+// Accepts on one listening socket. When descriptors or memory run out, or all loops are full, it stops
+// listening to the socket and comes back after a pause that doubles from 10 ms to 1 s; it never spins. One
+// spare descriptor is held back: with it a waiting client is accepted and closed, so that it learns at once
+// instead of hanging.
 //
 // Belongs to the thread of `loop`; made and started before that loop runs.
 class Acceptor final : public event::IoHandler, public event::Timer {
  public:
   struct Counts {
     uint64_t accepted = 0;
-    uint64_t refused = 0;    // by address
+    uint64_t refused = 0;      // by address
     uint64_t turned_away = 0;  // accepted on the spare descriptor and closed
     uint64_t pauses = 0;
   };
   enum class Trigger : uint8_t { kEdge, kLevel };
 
-  // `edge`: accept until the queue is empty (a thread that only accepts); `level`: a few per round, so that the loop's
-  // connections have their turn.
-  Acceptor(event::Loop& loop, Listener listener, uint16_t index, ConnectionSink& sink, Trigger trigger) noexcept;
+  // `edge`: accept until the queue is empty (a thread that only accepts); `level`: a few per round, so that
+  // the loop's connections have their turn.
+  Acceptor(event::Loop& loop, Listener listener, uint16_t index, ConnectionSink& sink,
+           Trigger trigger) noexcept;
   ~Acceptor();
   Status start();
   void stop() noexcept;  // no more connections; the socket closes with the object

@@ -7,8 +7,9 @@
 
 namespace roost::net {
 
-// A piece of memory that bytes are read into or gathered in, borrowed from a loop's ChunkPool. [begin, end) is what it
-// holds. At least kSlack readable bytes lie behind the capacity, so that parsers may scan past the end in whole words.
+// A piece of memory that bytes are read into or gathered in, borrowed from a loop's ChunkPool. [begin, end)
+// is what it holds. At least kSlack readable bytes lie behind the capacity, so that parsers may scan past the
+// end in whole words.
 struct Chunk {
   static constexpr size_t kSlack = 64;
 
@@ -31,8 +32,8 @@ struct Chunk {
   }
 };
 
-// Chunks of a few sizes, kept on free lists between uses. What lies free is bounded; more goes back to the system.
-// Owned by a loop's IoContext, loop thread only.
+// Chunks of a few sizes, kept on free lists between uses. What lies free is bounded; more goes back to the
+// system. Owned by a loop's IoContext, loop thread only.
 class ChunkPool {
  public:
   static constexpr uint32_t kSmall = 1024;

@@ -10,16 +10,20 @@
 
 namespace roost::net {
 
-void Session::onReadEnd(Connection& connection) noexcept { connection.closeAfterWrite(false); }
+void Session::onReadEnd(Connection& connection) noexcept {
+  connection.closeAfterWrite(false);
+}
 
-void Session::onTimeout(Connection& connection) noexcept { connection.close(); }
+void Session::onTimeout(Connection& connection) noexcept {
+  connection.close();
+}
 
 Connection::Connection(uint32_t slot, IoContext& context, Transport& transport, int fd, const PeerAddr& peer,
                        uint16_t listener) noexcept
     : context_(context), transport_(&transport), slot_(slot), fd_(fd), peer_(peer), listener_(listener) {}
 
-// Begins to serve. A request has often arrived with the connection, so reading is tried before the poller is asked: a
-// short connection may come and go without ever being known to epoll.
+// Begins to serve. A request has often arrived with the connection, so reading is tried before the poller is
+// asked: a short connection may come and go without ever being known to epoll.
 void Connection::start(bool connecting) noexcept {
   if (connecting) {
     set(kConnecting, true);
@@ -205,8 +209,8 @@ void Connection::resumeRead() noexcept {
   if (!has(kInRead)) updatePoller();
 }
 
-// Tells the poller what changed. A pause of reading is told only once bytes have arrived in spite of it, since most
-// pauses end before that; onIo calls this after every event.
+// Tells the poller what changed. A pause of reading is told only once bytes have arrived in spite of it,
+// since most pauses end before that; onIo calls this after every event.
 void Connection::updatePoller() noexcept {
   const bool reads = !has(kReadPaused) && !has(kReadEnded);
   const bool writes = has(kWantsWrite) || has(kConnecting);
@@ -227,7 +231,9 @@ void Connection::setDeadline(uint32_t ms) noexcept {
   if (!closed()) context_.setDeadline(*this, ms);
 }
 
-void Connection::clearDeadline() noexcept { context_.wheel_.remove(*this); }
+void Connection::clearDeadline() noexcept {
+  context_.wheel_.remove(*this);
+}
 
 void Connection::closeAfterWrite(bool linger) noexcept {
   set(kCloseAfterWrite, true);

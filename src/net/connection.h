@@ -17,15 +17,16 @@ namespace roost::net {
 
 class IoContext;
 
-// One socket and what it costs while nothing happens on it. It lives in its loop's slab (IoContext) and is named by
-// {loop, slot, generation}; no other thread may hold a pointer to it. It owns no buffer while it is idle: bytes are
-// read into the loop's, and what a session leaves unconsumed moves into a borrowed chunk.
+// One socket and what it costs while nothing happens on it. It lives in its loop's slab (IoContext) and is
+// named by {loop, slot, generation}; no other thread may hold a pointer to it. It owns no buffer while it is
+// idle: bytes are read into the loop's, and what a session leaves unconsumed moves into a borrowed chunk.
 //
-// Layout, 64-bit: handler vptr 8, wheel node 24, context 8, transport 8, session 8, input chunk 8, out queue 24,
-// counters 24, fd and slot 8, peer 20, listener and flags 4.
+// Layout, 64-bit: handler vptr 8, wheel node 24, context 8, transport 8, session 8, input chunk 8, out queue
+// 24, counters 24, fd and slot 8, peer 20, listener and flags 4.
 class Connection final : public event::IoHandler, private event::WheelNode {
  public:
-  // A session that leaves more than this unconsumed, and does not pause reading, loses its connection (ENOBUFS).
+  // A session that leaves more than this unconsumed, and does not pause reading, loses its connection
+  // (ENOBUFS).
   static constexpr size_t kMaxUnreadBytes = 4 << 20;
 
   // Made by IoContext only.
@@ -48,13 +49,14 @@ class Connection final : public event::IoHandler, private event::WheelNode {
 
   void setSession(Session& session) noexcept { session_ = &session; }
 
-  // Writing. What is written is queued; it goes out when the current onRead returns, or by flush(). Nothing is
-  // refused: the writer watches queuedBytes() and waits for onWriteComplete. Ignored on a closed connection.
-  void write(std::string_view bytes) noexcept;                              // copied
-  void write(BufferRef buffer, size_t offset, size_t size) noexcept;        // referenced
+  // Writing. What is written is queued; it goes out when the current onRead returns, or by flush(). Nothing
+  // is refused: the writer watches queuedBytes() and waits for onWriteComplete. Ignored on a closed
+  // connection.
+  void write(std::string_view bytes) noexcept;                             // copied
+  void write(BufferRef buffer, size_t offset, size_t size) noexcept;       // referenced
   void writeFile(OpenFile file, uint64_t offset, uint64_t size) noexcept;  // sent by the kernel
-  // Sends `bytes` right away where nothing is queued before them; returns how many went out, 0 where the socket is full
-  // or has failed (the next flush tells).
+  // Sends `bytes` right away where nothing is queued before them; returns how many went out, 0 where the
+  // socket is full or has failed (the next flush tells).
   size_t writeNow(std::string_view bytes) noexcept;
   // Sends what is queued, as far as the socket takes it.
   void flush() noexcept;
@@ -73,10 +75,10 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   void setDeadline(uint32_t ms) noexcept;
   void clearDeadline() noexcept;
 
-  // Ends the connection. close(): now, dropping what is queued. closeAfterWrite(): when the queue has been sent; with
-  // `linger` the peer's further bytes are then read away for a bounded time, so that a reset does not take the answer
-  // from it (RFC 9112 section 9.6). fail(): tells the session of an error, then close(). reset(): like close(), but the peer is
-  // told by RST.
+  // Ends the connection. close(): now, dropping what is queued. closeAfterWrite(): when the queue has been
+  // sent; with `linger` the peer's further bytes are then read away for a bounded time, so that a reset does
+  // not take the answer from it (RFC 9112 section 9.6). fail(): tells the session of an error, then close().
+  // reset(): like close(), but the peer is told by RST.
   void close() noexcept;
   void closeAfterWrite(bool linger) noexcept;
   void fail(int sys_errno) noexcept;
@@ -86,7 +88,7 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   friend class IoContext;
   enum Flag : uint16_t {
     kReadPaused = 1,
-    kWantsWrite = 2,   // EPOLLOUT is asked for
+    kWantsWrite = 2,  // EPOLLOUT is asked for
     kConnecting = 4,
     kCloseAfterWrite = 8,
     kLinger = 16,

@@ -10,8 +10,9 @@
 
 namespace roost::net {
 
-// The way of accepted sockets from the accepting thread to one IO loop: a single-producer ring and an eventfd. No lock, no
-// allocation. It also knows how many connections its loop has, exactly: what was offered less what was closed.
+// The way of accepted sockets from the accepting thread to one IO loop: a single-producer ring and an
+// eventfd. No lock, no allocation. It also knows how many connections its loop has, exactly: what was offered
+// less what was closed.
 class FdHandoff final : public event::IoHandler {
  public:
   static constexpr size_t kCapacity = 4096;

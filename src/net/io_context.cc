@@ -100,8 +100,12 @@ void IoContext::run() noexcept {
   retired_.clear();
 }
 
-void IoContext::LingerSession::onRead(Connection&, Chunk& in) noexcept { in.consume(in.size()); }
+void IoContext::LingerSession::onRead(Connection&, Chunk& in) noexcept {
+  in.consume(in.size());
+}
 
-void IoContext::LingerSession::onReadEnd(Connection& connection) noexcept { connection.close(); }
+void IoContext::LingerSession::onReadEnd(Connection& connection) noexcept {
+  connection.close();
+}
 
 }  // namespace roost::net

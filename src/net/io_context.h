@@ -24,8 +24,9 @@ struct AcceptedSocket {
   uint16_t listener;
 };
 
-// What the connections of one loop share: the slab they live in, buffers, the timing wheel. Made before its loop runs, used
-// on the loop's thread, destroyed after the loop has ended; the load counters may be read by any thread.
+// What the connections of one loop share: the slab they live in, buffers, the timing wheel. Made before its
+// loop runs, used on the loop's thread, destroyed after the loop has ended; the load counters may be read by
+// any thread.
 class IoContext final : private event::Timer, private event::Task {
  public:
   static constexpr uint32_t kTickMs = 250;
@@ -46,7 +47,9 @@ class IoContext final : private event::Timer, private event::Task {
   Status connect(const SocketAddress& address, Session& session) noexcept;
 
   // Connections of this loop by name; nullptr when it is gone.
-  Connection* find(uint32_t slot, uint32_t generation) noexcept { return connections_.find(slot, generation); }
+  Connection* find(uint32_t slot, uint32_t generation) noexcept {
+    return connections_.find(slot, generation);
+  }
   uint32_t generation(const Connection& connection) const noexcept {
     return connections_.generation(connection.slot());
   }

@@ -58,11 +58,13 @@ Listener::~Listener() {
 Status Listener::configure(const ListenOptions& options) {
   if (address_.family() == AF_UNIX) return {};
   Status status = setFlag(*sys_, fd_, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
-  if (status.ok() && options.reuse_port) status = setFlag(*sys_, fd_, SOL_SOCKET, SO_REUSEPORT, 1, "SO_REUSEPORT");
+  if (status.ok() && options.reuse_port)
+    status = setFlag(*sys_, fd_, SOL_SOCKET, SO_REUSEPORT, 1, "SO_REUSEPORT");
   if (status.ok() && address_.family() == AF_INET6) {
     status = setFlag(*sys_, fd_, IPPROTO_IPV6, IPV6_V6ONLY, options.ipv6_only ? 1 : 0, "IPV6_V6ONLY");
   }
-  if (status.ok() && options.tcp_nodelay) status = setFlag(*sys_, fd_, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
+  if (status.ok() && options.tcp_nodelay)
+    status = setFlag(*sys_, fd_, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
   if (status.ok() && options.defer_accept_s > 0) {
     status = setFlag(*sys_, fd_, IPPROTO_TCP, TCP_DEFER_ACCEPT, options.defer_accept_s, "TCP_DEFER_ACCEPT");
   }

@@ -23,12 +23,12 @@ struct ListenOptions {
   mode_t unix_mode = 0666;  // of a Unix socket's file
 };
 
-// A listening socket; a Unix socket's file goes with it. Made on the main thread before the loops run; the fd may be
-// used by the one thread that accepts on it.
+// A listening socket; a Unix socket's file goes with it. Made on the main thread before the loops run; the fd
+// may be used by the one thread that accepts on it.
 class Listener {
  public:
-  // The error names the address and says what to do where that is known (port in use, privileged port, no such address). A
-  // Unix socket's file that no server answers behind is replaced.
+  // The error names the address and says what to do where that is known (port in use, privileged port, no
+  // such address). A Unix socket's file that no server answers behind is replaced.
   static Result<Listener> open(Sys& sys, const ListenOptions& options);
   Listener(Listener&& other) noexcept;
   Listener& operator=(Listener&&) = delete;

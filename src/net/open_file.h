@@ -7,8 +7,8 @@
 
 namespace roost::net {
 
-// A regular file held open for sending, counted without atomics: all references belong to one loop's thread, since an
-// fd number may mean nothing to another. The last reference closes it.
+// A regular file held open for sending, counted without atomics: all references belong to one loop's thread,
+// since an fd number may mean nothing to another. The last reference closes it.
 class OpenFile {
  public:
   OpenFile() noexcept = default;

@@ -121,7 +121,8 @@ IoResult OutQueue::sendMemory(Transport& transport, int fd, size_t& asked) noexc
     ++count;
   }
   const bool more = slice != nullptr;  // a file range or further parts follow at once
-  if (count == 1) return transport.write(fd, static_cast<const char*>(parts[0].iov_base), parts[0].iov_len, more);
+  if (count == 1)
+    return transport.write(fd, static_cast<const char*>(parts[0].iov_base), parts[0].iov_len, more);
   return transport.writev(fd, parts, count, more);
 }
 

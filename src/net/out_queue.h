@@ -12,7 +12,8 @@
 
 namespace roost::net {
 
-// One stretch of bytes on its way out: gathered in a chunk, referenced in shared memory, or a range of a file.
+// One stretch of bytes on its way out: gathered in a chunk, referenced in shared memory, or a range of a
+// file.
 struct OutSlice {
   OutSlice* next = nullptr;
   Chunk* chunk = nullptr;  // owned: the stretch is what the chunk holds
@@ -41,8 +42,8 @@ class OutPool {
   size_t free_count_ = 0;
 };
 
-// What a connection still has to send, in order. Part of a Connection. It is empty most of the time and then costs two
-// pointers. The pool is passed in, so that it is not stored per connection.
+// What a connection still has to send, in order. Part of a Connection. It is empty most of the time and then
+// costs two pointers. The pool is passed in, so that it is not stored per connection.
 class OutQueue {
  public:
   bool empty() const noexcept { return head_ == nullptr; }
@@ -54,8 +55,8 @@ class OutQueue {
   void addShared(OutPool& pool, BufferRef buffer, size_t offset, size_t size) noexcept;
   void addFile(OutPool& pool, OpenFile file, uint64_t offset, uint64_t size) noexcept;
 
-  // Sends until the queue is empty or the transport takes no more. kDone: empty; kWantWrite: wait for writability;
-  // kEof: a file ended before its range did. `sent` counts the bytes that went out.
+  // Sends until the queue is empty or the transport takes no more. kDone: empty; kWantWrite: wait for
+  // writability; kEof: a file ended before its range did. `sent` counts the bytes that went out.
   IoResult flush(OutPool& pool, Transport& transport, int fd) noexcept;
   void clear(OutPool& pool) noexcept;
 

@@ -6,17 +6,18 @@ namespace roost::net {
 
 class Connection;
 
-// What listens to a connection's events: an HTTP/1 session, a plain TCP server's or client's own class. One object may
-// serve many connections. The connection borrows it; its owner keeps it until onClose has returned. All calls come on the
-// loop's thread and never throw; closing the connection from within any of them is allowed.
+// What listens to a connection's events: an HTTP/1 session, a plain TCP server's or client's own class. One
+// object may serve many connections. The connection borrows it; its owner keeps it until onClose has
+// returned. All calls come on the loop's thread and never throw; closing the connection from within any of
+// them is allowed.
 class Session {
  public:
   // A client's connection attempt is under way.
   virtual void onConnecting(Connection&) noexcept {}
   // The connection stands: accepted, or the attempt succeeded.
   virtual void onConnected(Connection&) noexcept {}
-  // Bytes have arrived. What is consumed from `in` is gone; the rest is kept and offered again together with more.
-  // Views into `in` are valid until this call returns.
+  // Bytes have arrived. What is consumed from `in` is gone; the rest is kept and offered again together with
+  // more. Views into `in` are valid until this call returns.
   virtual void onRead(Connection&, Chunk& in) noexcept = 0;
   // The peer has ended its side; nothing more will be read. The default closes once what was queued is sent.
   virtual void onReadEnd(Connection&) noexcept;

@@ -30,12 +30,13 @@ IoResult PlainTransport::write(int fd, const char* data, size_t size, bool more)
 }
 
 IoResult PlainTransport::writev(int fd, const iovec* parts, int count, bool more) noexcept {
-  return sorted([&] { return sys_.sendVec(fd, parts, count, more); }, IoState::kWantWrite, IoState::kWantWrite);
+  return sorted([&] { return sys_.sendVec(fd, parts, count, more); }, IoState::kWantWrite,
+                IoState::kWantWrite);
 }
 
 IoResult PlainTransport::sendFile(int fd, int file_fd, uint64_t offset, size_t size) noexcept {
-  return sorted([&] { return sys_.sendFile(fd, file_fd, static_cast<int64_t>(offset), size); }, IoState::kWantWrite,
-                IoState::kEof);
+  return sorted([&] { return sys_.sendFile(fd, file_fd, static_cast<int64_t>(offset), size); },
+                IoState::kWantWrite, IoState::kEof);
 }
 
 }  // namespace roost::net

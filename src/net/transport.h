@@ -18,11 +18,12 @@ struct IoResult {
   size_t bytes;
 };
 
-// How bytes cross a connection's socket: plain TCP or Unix (PlainTransport, one object for all), TLS later (one object per
-// connection). Loop thread only.
+// How bytes cross a connection's socket: plain TCP or Unix (PlainTransport, one object for all), TLS later
+// (one object per connection). Loop thread only.
 class Transport {
  public:
-  virtual IoResult read(int fd, char* data, size_t capacity) noexcept = 0;  // kEof: the peer has ended its side
+  virtual IoResult read(int fd, char* data,
+                        size_t capacity) noexcept = 0;  // kEof: the peer has ended its side
   // `more`: further bytes follow at once, so that a packet may wait for them.
   virtual IoResult write(int fd, const char* data, size_t size, bool more) noexcept = 0;
   virtual IoResult writev(int fd, const iovec* parts, int count, bool more) noexcept = 0;

@@ -12,8 +12,9 @@
 
 namespace roost::http::h1 {
 
-// What reading one request takes, apart from the session so that idle and parked connections do without: the parser, the
-// head it fills, and the head's text where that had to be kept. Borrowed from the loop's Protocol.
+// What reading one request takes, apart from the session so that idle and parked connections do without: the
+// parser, the head it fills, and the head's text where that had to be kept. Borrowed from the loop's
+// Protocol.
 struct HeadSlot {
   RequestParser parser;
   RequestHead head;

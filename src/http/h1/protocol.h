@@ -11,9 +11,9 @@
 
 namespace roost::http::h1 {
 
-// HTTP/1 on one loop: gives sessions to connections that have something to say and takes them back when they fall silent.
-// It is itself the session of every idle connection. Owned by the server beside its loop; outlives the loop's
-// connections.
+// HTTP/1 on one loop: gives sessions to connections that have something to say and takes them back when they
+// fall silent. It is itself the session of every idle connection. Owned by the server beside its loop;
+// outlives the loop's connections.
 class Protocol final : public net::SessionFactory, public net::Session {
  public:
   explicit Protocol(LoopContext& context) noexcept : context_(context) {}

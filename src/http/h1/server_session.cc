@@ -12,8 +12,8 @@
 namespace roost::http::h1 {
 namespace {
 
-// Whether a path is its own canonical form: nothing escaped, no empty and no dot segment, so that decodePath would only
-// copy it. Every byte of a parsed target is visible ASCII.
+// Whether a path is its own canonical form: nothing escaped, no empty and no dot segment, so that decodePath
+// would only copy it. Every byte of a parsed target is visible ASCII.
 bool isCanonical(std::string_view path) noexcept {
   if (std::memchr(path.data(), '%', path.size()) != nullptr) return false;
   const char* p = path.data();
@@ -40,7 +40,9 @@ ServerSession::ServerSession(Protocol& protocol) noexcept
       blocked_(false),
       input_behind_(false) {}
 
-const ServiceOptions& ServerSession::options() const noexcept { return protocol_.context().service().options(); }
+const ServiceOptions& ServerSession::options() const noexcept {
+  return protocol_.context().service().options();
+}
 
 void ServerSession::attach(net::Connection& connection) noexcept {
   connection_ = &connection;
@@ -49,7 +51,8 @@ void ServerSession::attach(net::Connection& connection) noexcept {
   closed_ = false;
 }
 
-// ---- reading --------------------------------------------------------------------------------------------------
+// ---- reading
+// --------------------------------------------------------------------------------------------------
 
 void ServerSession::onRead(net::Connection&, net::Chunk& in) noexcept {
   busy_ = true;
@@ -188,7 +191,8 @@ bool ServerSession::readUpgraded(net::Chunk& in) noexcept {
   return used > 0;
 }
 
-// ---- one request ----------------------------------------------------------------------------------------------
+// ---- one request
+// ----------------------------------------------------------------------------------------------
 
 void ServerSession::accept(const FramingResult& framing) noexcept {
   const RequestHead& head = slot_->head;
@@ -203,17 +207,20 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   body_left_ = framing.content_length;
   body_seen_ = 0;
   unconsumed_ = 0;
-  reading_ = framing.kind == BodyKind::kNone || (!chunked_body_ && body_left_ == 0) ? Reading::kDone : Reading::kBody;
+  reading_ = framing.kind == BodyKind::kNone || (!chunked_body_ && body_left_ == 0) ? Reading::kDone
+                                                                                    : Reading::kBody;
   if (chunked_body_) slot_->chunks.reset();
   if (framing.error_status != 0) return refuse(framing.error_status, framing.error_reason);
   if (body_left_ > limits.max_body_bytes) return refuse(413, "Content-Length beyond the limit");
-  if (head.method == Method::kUnknown || head.method == Method::kConnect) return refuse(501, "unknown method");
+  if (head.method == Method::kUnknown || head.method == Method::kConnect)
+    return refuse(501, "unknown method");
   if (!resolve()) return;
   if (head.form == TargetForm::kAsterisk) return answerOptionsAsterisk();
   const Route* route = protocol_.context().service().router().find(slot_->host, slot_->path);
   static const Route kNoRoute;
-  exchange_.start(protocol_.context(), *this, head, slot_->host, slot_->path, route != nullptr ? *route : kNoRoute,
-                  protocol_.context().pin(), reading_ == Reading::kBody);
+  exchange_.start(protocol_.context(), *this, head, slot_->host, slot_->path,
+                  route != nullptr ? *route : kNoRoute, protocol_.context().pin(),
+                  reading_ == Reading::kBody);
   if (route != nullptr) {
     exchange_.runRoute();
   } else {
@@ -227,7 +234,8 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   }
 }
 
-// Finds out which host and which canonical path the request is for. Answers itself and returns false on an error.
+// Finds out which host and which canonical path the request is for. Answers itself and returns false on an
+// error.
 bool ServerSession::resolve() noexcept {
   const RequestHead& head = slot_->head;
   const Authority authority = head.authority.len > 0 ? parseAuthority(head.view(head.authority))
@@ -239,7 +247,8 @@ bool ServerSession::resolve() noexcept {
   slot_->host = authority.host;
   const std::string_view raw = head.view(head.path);
   slot_->path = raw;
-  if (head.form == TargetForm::kAuthority || head.form == TargetForm::kAsterisk || isCanonical(raw)) return true;
+  if (head.form == TargetForm::kAuthority || head.form == TargetForm::kAsterisk || isCanonical(raw))
+    return true;
   slot_->path_text.resize(raw.size() + 1);
   const DecodedPath decoded = decodePath(raw, slot_->path_text.data(), slot_->path_text.size());
   if (!decoded.ok()) {
@@ -258,7 +267,8 @@ void ServerSession::answerOptionsAsterisk() noexcept {
   sendHead(head, true);
 }
 
-// Answers with an error and ends the connection: where the next request begins is not known, or not worth knowing.
+// Answers with an error and ends the connection: where the next request begins is not known, or not worth
+// knowing.
 void ServerSession::refuse(int status, const char* reason) noexcept {
   LOG_DEBUG("{}: request refused with {}: {}", connection_->peer().toString(), status, reason);
   keep_alive_ = false;
@@ -282,7 +292,8 @@ void ServerSession::refuse(int status, const char* reason) noexcept {
   sendBytes(body, true);
 }
 
-// The answer is complete, and so is the request or as much of it as will be read: on to the next one, or to the end.
+// The answer is complete, and so is the request or as much of it as will be read: on to the next one, or to
+// the end.
 void ServerSession::settle() noexcept {
   if (!answered_ || connection_->closed()) return;
   if (reading_ == Reading::kBody) {
@@ -353,7 +364,8 @@ void ServerSession::abortExchange(AbortReason reason) noexcept {
   exchange_.abort(reason);
 }
 
-// ---- events ---------------------------------------------------------------------------------------------------
+// ---- events
+// ---------------------------------------------------------------------------------------------------
 
 void ServerSession::onReadEnd(net::Connection& connection) noexcept {
   switch (reading_) {
@@ -364,7 +376,8 @@ void ServerSession::onReadEnd(net::Connection& connection) noexcept {
       connection.close();
       return;
     case Reading::kDone:
-      // A client may end its side and wait for its answer; a parked exchange is a long wait, and its client is gone.
+      // A client may end its side and wait for its answer; a parked exchange is a long wait, and its client
+      // is gone.
       if (exchange_.parked()) connection.close();
       return;
     case Reading::kHead:
@@ -440,10 +453,12 @@ void ServerSession::onClose(net::Connection&) noexcept {
   }
 }
 
-// ---- writing --------------------------------------------------------------------------------------------------
+// ---- writing
+// --------------------------------------------------------------------------------------------------
 
-// Answering now, with a body to come that nobody listens for and that is too long to be read away, or that the client holds
-// back until told to go on (RFC 9110 section 10.1.1), leaves the place of the next request unknown.
+// Answering now, with a body to come that nobody listens for and that is too long to be read away, or that
+// the client holds back until told to go on (RFC 9110 section 10.1.1), leaves the place of the next request
+// unknown.
 bool ServerSession::leavesBodyUnread() const noexcept {
   if (reading_ != Reading::kBody || exchange_.listener() != nullptr) return false;
   return expects_continue_ || body_left_ > options().max_discard_body_bytes;
@@ -516,7 +531,7 @@ SendResult ServerSession::sendBytes(std::string_view copied, bool fin) noexcept 
     connection_->write(copied);
     if (out_framing_ == Framing::kChunked) connection_->write(std::string_view("\r\n"));
   }
-  return afterSend(fin);
+  return afterSend(fin, false);
 }
 
 SendResult ServerSession::sendShared(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept {
@@ -530,7 +545,7 @@ SendResult ServerSession::sendShared(BufferRef buffer, size_t offset, size_t siz
     connection_->write(std::move(buffer), offset, size);
     if (out_framing_ == Framing::kChunked) connection_->write(std::string_view("\r\n"));
   }
-  return afterSend(fin);
+  return afterSend(fin, false);
 }
 
 SendResult ServerSession::sendFile(net::OpenFile file, uint64_t offset, uint64_t size, bool fin) noexcept {
@@ -543,10 +558,10 @@ SendResult ServerSession::sendFile(net::OpenFile file, uint64_t offset, uint64_t
     connection_->writeFile(std::move(file), offset, size);
     if (out_framing_ == Framing::kChunked) connection_->write(std::string_view("\r\n"));
   }
-  return afterSend(fin);
+  return afterSend(fin, true);
 }
 
-SendResult ServerSession::afterSend(bool fin) noexcept {
+SendResult ServerSession::afterSend(bool fin, bool file) noexcept {
   if (fin) {
     if (out_framing_ == Framing::kChunked && !no_content_) connection_->write(std::string_view("0\r\n\r\n"));
     endAnswer();
@@ -554,7 +569,8 @@ SendResult ServerSession::afterSend(bool fin) noexcept {
   }
   connection_->flush();
   if (connection_->closed()) return SendResult::kClosed;
-  blocked_ = connection_->queuedBytes() > kOutLimit || (connection_->writing() && !busy_);
+  // A range of a file takes no memory here, but the next one is better looked at when this one has gone.
+  blocked_ = connection_->queuedBytes() > kOutLimit || (file && connection_->writing());
   return blocked_ ? SendResult::kBlocked : SendResult::kAccepted;
 }
 
@@ -609,9 +625,12 @@ void ServerSession::consumed(size_t bytes) noexcept {
   connection_->offerInput();
 }
 
-void ServerSession::reset() noexcept { connection_->reset(); }
+void ServerSession::reset() noexcept {
+  connection_->reset();
+}
 
-ByteStream* ServerSession::upgrade(const ResponseHead& head, std::unique_ptr<ByteStreamListener> listener) noexcept {
+ByteStream* ServerSession::upgrade(const ResponseHead& head,
+                                   std::unique_ptr<ByteStreamListener> listener) noexcept {
   if (connection_->closed() || reading_ != Reading::kDone) return nullptr;
   HeadText text;
   writeHead(text, head, Framing::kNone, options().server_header, protocol_.context().date().text());
@@ -626,7 +645,9 @@ ByteStream* ServerSession::upgrade(const ResponseHead& head, std::unique_ptr<Byt
   return this;
 }
 
-void ServerSession::parked() noexcept { giveSlot(); }
+void ServerSession::parked() noexcept {
+  giveSlot();
+}
 
 SendResult ServerSession::write(std::string_view bytes) noexcept {
   if (connection_->closed()) return SendResult::kClosed;
@@ -637,9 +658,13 @@ SendResult ServerSession::write(std::string_view bytes) noexcept {
   return blocked_ ? SendResult::kBlocked : SendResult::kAccepted;
 }
 
-void ServerSession::close() noexcept { connection_->closeAfterWrite(true); }
+void ServerSession::close() noexcept {
+  connection_->closeAfterWrite(true);
+}
 
-void ServerSession::pauseRead() noexcept { connection_->pauseRead(); }
+void ServerSession::pauseRead() noexcept {
+  connection_->pauseRead();
+}
 
 void ServerSession::resumeRead() noexcept {
   connection_->resumeRead();

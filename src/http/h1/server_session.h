@@ -16,9 +16,9 @@ namespace roost::http::h1 {
 
 class Protocol;
 
-// HTTP/1.0 and 1.1 on one connection that is busy: reads requests, runs them one after another, writes their answers in
-// order (RFC 9112). Taken from the loop's Protocol when bytes arrive and given back when nothing is under way; an
-// idle connection has none. Loop thread only.
+// HTTP/1.0 and 1.1 on one connection that is busy: reads requests, runs them one after another, writes their
+// answers in order (RFC 9112). Taken from the loop's Protocol when bytes arrive and given back when nothing
+// is under way; an idle connection has none. Loop thread only.
 class ServerSession final : public net::Session, public StreamPort, public ByteStream {
  public:
   explicit ServerSession(Protocol& protocol) noexcept;  // by Protocol alone
@@ -45,7 +45,8 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   void wantBody() noexcept override;
   void consumed(size_t bytes) noexcept override;
   void reset() noexcept override;
-  ByteStream* upgrade(const ResponseHead& head, std::unique_ptr<ByteStreamListener> listener) noexcept override;
+  ByteStream* upgrade(const ResponseHead& head,
+                      std::unique_ptr<ByteStreamListener> listener) noexcept override;
   void parked() noexcept override;
   const net::PeerAddr& peer() const noexcept override { return connection_->peer(); }
 
@@ -86,7 +87,7 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   bool resolve() noexcept;  // host and path
   void answerOptionsAsterisk() noexcept;
   void refuse(int status, const char* reason) noexcept;  // answers an error and ends the connection
-  void settle() noexcept;  // ends the exchange when both its sides are done
+  void settle() noexcept;                                // ends the exchange when both its sides are done
   void finish() noexcept;
   void keepHead() noexcept;
   void giveSlot() noexcept;
@@ -97,7 +98,7 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   bool leavesBodyUnread() const noexcept;
   Persistence persistence() const noexcept;
   uint64_t clip(uint64_t size, bool& fin) noexcept;
-  SendResult afterSend(bool fin) noexcept;
+  SendResult afterSend(bool fin, bool file) noexcept;
   void endAnswer() noexcept;
 
   Protocol& protocol_;
@@ -107,20 +108,20 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   std::unique_ptr<ByteStreamListener> stream_;
   uint64_t body_left_ = 0;  // of a request with Content-Length
   uint64_t body_seen_ = 0;
-  uint64_t out_left_ = 0;   // of an answer with Content-Length
+  uint64_t out_left_ = 0;  // of an answer with Content-Length
   uint32_t unconsumed_ = 0;
   Reading reading_ = Reading::kHead;
   Framing out_framing_ = Framing::kNone;
-  bool busy_ : 1;           // onRead is on the stack
-  bool closed_ : 1;         // onClose came while busy
+  bool busy_ : 1;    // onRead is on the stack
+  bool closed_ : 1;  // onClose came while busy
   bool keep_alive_ : 1;
   bool http10_ : 1;
   bool chunked_body_ : 1;
   bool expects_continue_ : 1;
-  bool answered_ : 1;       // all of the answer has been handed over
-  bool no_content_ : 1;     // the answer to HEAD, 204, 304
-  bool blocked_ : 1;        // a sender waits for onWritable
-  bool input_behind_ : 1;   // bytes behind this request have been read already
+  bool answered_ : 1;      // all of the answer has been handed over
+  bool no_content_ : 1;    // the answer to HEAD, 204, 304
+  bool blocked_ : 1;       // a sender waits for onWritable
+  bool input_behind_ : 1;  // bytes behind this request have been read already
 };
 
 }  // namespace roost::http::h1

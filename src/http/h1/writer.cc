@@ -6,7 +6,9 @@
 
 namespace roost::http::h1 {
 
-void append(HeadText& out, std::string_view text) { out.insert(out.end(), text.begin(), text.end()); }
+void append(HeadText& out, std::string_view text) {
+  out.insert(out.end(), text.begin(), text.end());
+}
 
 namespace {
 

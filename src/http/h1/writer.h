@@ -16,8 +16,8 @@ enum class Persistence : uint8_t { kDefault, kKeepAlive, kClose, kUpgrade };
 
 using HeadText = boost::container::small_vector<char, 1024>;
 
-// Appends an HTTP/1.1 status line and fields, without the empty line. `server` empty: no Server field; `date` likewise.
-// Returns where in `out` the date's 29 characters begin, 0 without one.
+// Appends an HTTP/1.1 status line and fields, without the empty line. `server` empty: no Server field; `date`
+// likewise. Returns where in `out` the date's 29 characters begin, 0 without one.
 size_t writeHead(HeadText& out, const ResponseHead& head, Framing framing, std::string_view server,
                  std::string_view date);
 void append(HeadText& out, std::string_view text);

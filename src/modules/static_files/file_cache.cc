@@ -1,0 +1,142 @@
+#include "modules/static_files/file_cache.h"
+
+#include <cstring>
+#include <random>
+
+namespace roost::modules::static_files {
+namespace {
+
+constexpr size_t kFirstBuckets = 1024;
+
+uint64_t randomSeed() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) | device();
+}
+
+uint64_t mix(uint64_t a, uint64_t b) noexcept {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = Wide{a} * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+uint64_t load(const char* p, size_t size) noexcept {
+  uint64_t word = 0;
+  std::memcpy(&word, p, size);
+  return word;
+}
+
+}  // namespace
+
+FileCache::FileCache(uint64_t max_bytes, size_t max_entries, Leaving& leaving)
+    : max_bytes_(max_bytes),
+      max_entries_(max_entries),
+      seed_(randomSeed()),
+      leaving_(leaving),
+      buckets_(kFirstBuckets, nullptr) {}
+
+FileCache::~FileCache() {
+  clear();
+}
+
+// Multiply-and-fold over eight bytes at a time, seeded.
+uint64_t FileCache::hashOf(uint32_t root_id, std::string_view path) const noexcept {
+  constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15ULL;
+  uint64_t hash = seed_ ^ (uint64_t{root_id} << 32) ^ path.size();
+  const char* p = path.data();
+  size_t left = path.size();
+  for (; left > 8; p += 8, left -= 8) hash = mix(hash ^ load(p, 8), kMultiplier);
+  return mix(hash ^ load(p, left), kMultiplier);
+}
+
+size_t FileCache::chargeOf(const FileEntry& entry) noexcept {
+  return sizeof(FileEntry) + entry.path.size() + entry.file_path.size() + entry.content_type.size() +
+         entry.whole.size();
+}
+
+FileEntry* FileCache::find(uint32_t root_id, std::string_view path) noexcept {
+  const uint64_t hash = hashOf(root_id, path);
+  FileEntry* entry = *slotOf(hash);
+  while (entry != nullptr && (entry->hash != hash || entry->root_id != root_id || entry->path != path)) {
+    entry = entry->next_in_bucket;
+  }
+  if (entry != nullptr) touch(*entry);
+  return entry;
+}
+
+void FileCache::touch(FileEntry& entry) noexcept {
+  RecentHook& recent = entry;
+  if (recent_.prev != &recent) {
+    recent.unlink();
+    recent_.insertBefore(recent);
+  }
+  OpenHook& open = entry;
+  if (entry.file && open_.prev != &open) {
+    open.unlink();
+    open_.insertBefore(open);
+  }
+}
+
+FileEntry& FileCache::insert(std::unique_ptr<FileEntry> owned) {
+  erase(owned->root_id, owned->path);
+  FileEntry& entry = *owned.release();
+  entry.hash = hashOf(entry.root_id, entry.path);
+  entry.charged_bytes = chargeOf(entry);
+  if (size_ >= buckets_.size()) grow();
+  FileEntry** slot = slotOf(entry.hash);
+  entry.next_in_bucket = *slot;
+  *slot = &entry;
+  ++size_;
+  bytes_ += entry.charged_bytes;
+  if (entry.file) ++open_count_;
+  touch(entry);
+  while ((bytes_ > max_bytes_ || size_ > max_entries_) && size_ > 1) erase(recentEntry(*recent_.next));
+  while (open_count_ > kMaxOpenFiles) erase(static_cast<FileEntry&>(static_cast<OpenHook&>(*open_.next)));
+  return entry;
+}
+
+void FileCache::grow() {
+  std::vector<FileEntry*> old(buckets_.size() * 2, nullptr);
+  old.swap(buckets_);
+  for (FileEntry* entry : old) {
+    while (entry != nullptr) {
+      FileEntry* next = entry->next_in_bucket;
+      FileEntry** slot = slotOf(entry->hash);
+      entry->next_in_bucket = *slot;
+      *slot = entry;
+      entry = next;
+    }
+  }
+}
+
+void FileCache::erase(FileEntry& entry) noexcept {
+  FileEntry** link = slotOf(entry.hash);
+  while (*link != &entry) link = &(*link)->next_in_bucket;
+  *link = entry.next_in_bucket;
+  static_cast<RecentHook&>(entry).unlink();
+  static_cast<OpenHook&>(entry).unlink();
+  if (entry.file) --open_count_;
+  --size_;
+  bytes_ -= entry.charged_bytes;
+  leaving_.onLeave(entry);
+  delete &entry;
+}
+
+void FileCache::erase(uint32_t root_id, std::string_view path) noexcept {
+  if (FileEntry* entry = find(root_id, path)) erase(*entry);
+}
+
+void FileCache::eraseBelow(uint32_t root_id, std::string_view path) noexcept {
+  for (ListHook* hook = recent_.next; hook != &recent_;) {
+    FileEntry& entry = recentEntry(*hook);
+    hook = hook->next;
+    const std::string_view name = entry.path;
+    if (entry.root_id != root_id || name.substr(0, path.size()) != path) continue;
+    if (name.size() == path.size() || name[path.size()] == '/') erase(entry);
+  }
+}
+
+void FileCache::clear() noexcept {
+  while (recent_.linked()) erase(recentEntry(*recent_.next));
+}
+
+}  // namespace roost::modules::static_files

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/list.h"
+#include "http/etag.h"
+#include "http/prepared_response.h"
+#include "net/open_file.h"
+
+namespace roost::modules::static_files {
+
+class Watch;
+
+// What a loop knows of one path below a root: a file with its answer or its descriptor, a folder, or that
+// there is nothing. Owned by a FileCache, or by whoever is answering with it when it could not be kept.
+struct RecentHook : ListHook {};
+struct OpenHook : ListHook {};
+struct FileEntry : RecentHook, OpenHook {
+  enum class Kind : uint8_t {
+    kBody,     // small: `whole` is the answer
+    kFile,     // large: sent from `file`
+    kFolder,   // named without its slash: redirected
+    kRefused,  // `status`
+  };
+
+  Kind kind = Kind::kRefused;
+  int status = 404;
+  uint32_t root_id = 0;
+  std::string path;       // below the root, begins with '/'
+  std::string file_path;  // the file's own, where an index file answers for `path`; for warming up
+  uint64_t size = 0;
+  int64_t last_modified_s = 0;
+  http::FileEtag etag;
+  std::string content_type;
+  http::PreparedResponse whole;
+  net::OpenFile file;
+  int64_t expires_ns = 0;       // monotonic
+  int64_t warm_until_ns = 0;    // kFile: found in memory not long ago
+  Watch* watch = nullptr;       // of its folder; held while cached
+  Watch* link_watch = nullptr;  // of the file itself, where a link leads to it
+  // The cache's own:
+  uint64_t hash = 0;
+  FileEntry* next_in_bucket = nullptr;
+  size_t charged_bytes = 0;
+};
+
+// A bounded table of FileEntries, the least recently used leaving first. One per loop, its thread only.
+class FileCache {
+ public:
+  // Called with an entry that leaves, before it is destroyed.
+  class Leaving {
+   public:
+    virtual void onLeave(FileEntry& entry) noexcept = 0;
+
+   protected:
+    ~Leaving() = default;
+  };
+
+  // Descriptors are scarcer than memory.
+  static constexpr size_t kMaxOpenFiles = 512;
+
+  FileCache(uint64_t max_bytes, size_t max_entries, Leaving& leaving);
+  ~FileCache();
+  FileCache(const FileCache&) = delete;
+  FileCache& operator=(const FileCache&) = delete;
+
+  // The entry, now the most recently used; nullptr where there is none.
+  FileEntry* find(uint32_t root_id, std::string_view path) noexcept;
+  // Takes the entry in, replacing one of the same name; it may push others out but stays itself. REQUIRES: it
+  // fits.
+  FileEntry& insert(std::unique_ptr<FileEntry> entry);
+  bool fits(const FileEntry& entry) const noexcept {
+    return chargeOf(entry) <= max_bytes_ && max_entries_ > 0;
+  }
+  void erase(FileEntry& entry) noexcept;
+  void erase(uint32_t root_id, std::string_view path) noexcept;
+  // All entries at or below `path` ("/a/b" takes "/a/b", "/a/b/" and "/a/b/c" with it; "" all of the root).
+  void eraseBelow(uint32_t root_id, std::string_view path) noexcept;
+  void clear() noexcept;
+
+  size_t size() const noexcept { return size_; }
+  uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  static size_t chargeOf(const FileEntry& entry) noexcept;
+  uint64_t hashOf(uint32_t root_id, std::string_view path) const noexcept;
+  FileEntry** slotOf(uint64_t hash) noexcept { return &buckets_[hash & (buckets_.size() - 1)]; }
+  void grow();
+
+  const uint64_t max_bytes_;
+  const size_t max_entries_;
+  const uint64_t seed_;  // so that nobody can choose names that meet in one bucket
+  Leaving& leaving_;
+  std::vector<FileEntry*> buckets_;
+  static FileEntry& recentEntry(ListHook& hook) noexcept {
+    return static_cast<FileEntry&>(static_cast<RecentHook&>(hook));
+  }
+  void touch(FileEntry& entry) noexcept;
+
+  ListHook recent_;  // all entries, the most recently used last
+  ListHook open_;    // those that hold a descriptor, likewise
+  size_t open_count_ = 0;
+  size_t size_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace roost::modules::static_files

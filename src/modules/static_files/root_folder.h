@@ -1,0 +1,73 @@
+#pragma once
+
+#include <sys/stat.h>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sys.h"
+#include "http/mime.h"
+
+namespace roost::modules::static_files {
+
+// Which symbolic links are followed.
+enum class SymlinkPolicy : uint8_t { kNone, kWithin, kFollow };
+
+// What one route's "static" says. Immutable; owned by the route's handler.
+struct RootOptions {
+  uint32_t id = 0;        // tells the folders of all routes ever built apart
+  std::string folder;     // absolute
+  size_t strip = 0;       // bytes of the request's path that are not looked up (alias)
+  std::string only_file;  // an alias of a single path names a file: "/name" below `folder`; else empty
+  SymlinkPolicy symlinks = SymlinkPolicy::kWithin;
+  bool dot_files = false;
+  std::vector<std::string> index;
+  std::string charset;
+  std::string cache_control;
+  std::string server_header;
+  size_t max_ranges = 16;
+  const http::MimeTable* mime = nullptr;  // outlives the handler
+};
+
+// Limits of a loop's cache.
+struct CacheOptions {
+  uint64_t max_bytes = 64 << 20;
+  uint64_t max_file_bytes = 64 << 10;
+  size_t max_entries = 65536;
+  int64_t revalidate_ns = 2'000'000'000;
+  bool inotify = true;
+};
+
+// A folder as one loop sees it: a descriptor that is looked at again from time to time, since its name may
+// come to mean another folder (a deployment that swaps a link). Loop thread only.
+class RootFolder {
+ public:
+  RootFolder(Sys& sys, const std::string& folder) : sys_(sys), folder_(folder) {}
+  ~RootFolder();
+  RootFolder(const RootFolder&) = delete;
+  RootFolder& operator=(const RootFolder&) = delete;
+
+  // Makes sure that the descriptor is the folder's. True when it has become another's: what is known of files
+  // is void.
+  bool refresh(int64_t now_ns, int64_t every_ns) noexcept;
+
+  // Opens `relative` ("" is the folder itself) for reading, never blocking on a FIFO. Returns an fd or
+  // -errno.
+  int open(const char* relative, SymlinkPolicy policy) const noexcept;
+  // Whether the last step of `relative` is a symbolic link.
+  bool isSymlink(const char* relative) const noexcept;
+  const std::string& folder() const noexcept { return folder_; }
+
+ private:
+  int openStepwise(const char* relative, SymlinkPolicy policy) const noexcept;
+
+  Sys& sys_;
+  std::string folder_;
+  int fd_ = -1;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  int64_t refresh_at_ns_ = INT64_MIN;
+};
+
+}  // namespace roost::modules::static_files

@@ -1,0 +1,121 @@
+#include "modules/static_files/static_files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "http/mime.h"
+#include "modules/static_files/loop_files.h"
+#include "modules/static_files/static_handler.h"
+
+namespace roost::embedded {
+extern const std::string_view static_files_schema;
+}
+
+namespace roost::modules::static_files {
+namespace {
+
+SymlinkPolicy policyOf(const std::string& name) noexcept {
+  if (name == "none") return SymlinkPolicy::kNone;
+  return name == "follow" ? SymlinkPolicy::kFollow : SymlinkPolicy::kWithin;
+}
+
+std::string withoutEndSlash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+CacheOptions cacheOptions(config::Node node) {
+  CacheOptions options;
+  options.max_bytes = static_cast<uint64_t>(node["max_bytes"].asInt());
+  options.max_file_bytes = static_cast<uint64_t>(node["max_file_bytes"].asInt());
+  options.max_entries = static_cast<size_t>(node["max_entries"].asInt());
+  options.revalidate_ns = node["revalidate_ms"].asInt() * 1'000'000;
+  options.inotify = node["inotify"].asBool();
+  return options;
+}
+
+class StaticFiles final : public module::Module {
+ public:
+  config::SchemaFragment schema() const noexcept override {
+    return {"static", embedded::static_files_schema, true};
+  }
+  Status start(const module::StartContext& context) override;
+  Result<module::RouteParts> build(config::Node options, const module::RouteContext& context) override;
+  void onLoopStart(http::LoopContext& context) noexcept override {
+    files_[context.index()] = std::make_unique<LoopFiles>(context, cache_options_);
+  }
+  void onLoopStop(http::LoopContext& context) noexcept override { files_[context.index()].reset(); }
+
+ private:
+  Result<std::shared_ptr<const http::MimeTable>> mimeTable(config::Node http);
+
+  FilesByLoop files_;
+  CacheOptions cache_options_;
+  uint32_t next_root_id_ = 1;
+};
+
+Status StaticFiles::start(const module::StartContext& context) {
+  files_.resize(context.loop_count);
+  cache_options_ = cacheOptions(context.config["http"]["file_cache"]);
+  return {};
+}
+
+Result<std::shared_ptr<const http::MimeTable>> StaticFiles::mimeTable(config::Node http) {
+  auto table = std::make_shared<http::MimeTable>();
+  if (http["system_mime_types"].asBool()) table->loadSystemTypes();
+  for (const config::Member member : http["mime_types"].members()) {
+    Status status = table->add(member.key, member.value.asString());
+    if (!status.ok()) return status;
+  }
+  return std::shared_ptr<const http::MimeTable>(std::move(table));
+}
+
+Result<module::RouteParts> StaticFiles::build(config::Node node, const module::RouteContext& context) {
+  auto mime = mimeTable(context.root["http"]);
+  if (!mime.ok()) return mime.status();
+  RootOptions root;
+  root.id = next_root_id_++;
+  root.folder = withoutEndSlash(node["root"].asString());
+  const bool alias = !node["alias"].isNull();
+  const bool prefix = context.path.back() == '/';
+  if (alias) {
+    root.folder = withoutEndSlash(node["alias"].asString());
+    if (prefix) {
+      root.strip = context.path.size() - 1;
+    } else {
+      const size_t slash = root.folder.rfind('/');
+      root.only_file = root.folder.substr(slash);
+      root.folder.erase(slash == 0 ? 1 : slash);
+    }
+  }
+  struct stat info {};
+  if (::stat(root.folder.c_str(), &info) != 0)
+    return Status::fromErrno(errno, "cannot serve \"" + root.folder + "\"");
+  if (!S_ISDIR(info.st_mode)) return Status::fromErrno(ENOTDIR, "cannot serve \"" + root.folder + "\"");
+  if (::access(root.folder.c_str(), R_OK | X_OK) != 0) {
+    return Status::fromErrno(errno, "cannot serve \"" + root.folder + "\"");
+  }
+  root.symlinks = policyOf(node["symlinks"].asString());
+  root.dot_files = node["dot_files"].asBool();
+  for (size_t i = 0; i < node["index"].size(); ++i) root.index.push_back(node["index"].at(i).asString());
+  root.charset = node["charset"].asString();
+  root.cache_control = node["cache_control"].asString();
+  root.server_header = std::string(context.server_header);
+  root.max_ranges = static_cast<size_t>(node["max_ranges"].asInt());
+  root.mime = mime->get();
+  module::RouteParts parts;
+  parts.handler = std::make_unique<StaticHandler>(std::move(root), std::move(*mime), files_);
+  return parts;
+}
+
+}  // namespace
+
+std::unique_ptr<module::Module> makeStaticFiles() {
+  return std::make_unique<StaticFiles>();
+}
+
+}  // namespace roost::modules::static_files

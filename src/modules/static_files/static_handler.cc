@@ -1,0 +1,196 @@
+#include "modules/static_files/static_handler.h"
+
+#include <array>
+#include <utility>
+
+#include "http/conditional.h"
+#include "http/target.h"
+#include "modules/static_files/file_sender.h"
+
+namespace roost::modules::static_files {
+namespace {
+
+using http::FieldId;
+using http::Method;
+
+constexpr std::string_view kAllow = "GET, HEAD, OPTIONS";
+// For this long a large file that was found in memory is taken to be there still.
+constexpr int64_t kTrustWarmNs = 1'000'000'000;
+
+bool isConditional(const http::RequestHead& head) noexcept {
+  return head.has(FieldId::kIfNoneMatch) || head.has(FieldId::kIfModifiedSince) ||
+         head.has(FieldId::kIfMatch) || head.has(FieldId::kIfUnmodifiedSince) || head.has(FieldId::kRange);
+}
+
+http::Validators validatorsOf(http::Exchange& exchange, const FileEntry& entry) noexcept {
+  http::Validators validators;
+  validators.has_last_modified = true;
+  validators.etag = entry.etag.view();
+  validators.last_modified_s = entry.last_modified_s;
+  validators.now_s = exchange.context().date().seconds();
+  return validators;
+}
+
+}  // namespace
+
+StaticHandler::StaticHandler(RootOptions options, std::shared_ptr<const http::MimeTable> mime,
+                             const FilesByLoop& files)
+    : root_(std::move(options)), mime_(std::move(mime)), files_(files) {}
+
+void StaticHandler::serve(http::Exchange& exchange, bool may_block) const noexcept {
+  const Method method = exchange.request().method;
+  if (method != Method::kGet && method != Method::kHead) {
+    http::ResponseHead head(204);
+    head.add("Allow", kAllow);
+    if (method == Method::kOptions) return exchange.begin(head, true);
+    return exchange.replyError(405, &head);
+  }
+  LoopFiles& files = *files_[exchange.context().index()];
+  const std::string_view path =
+      root_.only_file.empty() ? exchange.path().substr(root_.strip) : std::string_view(root_.only_file);
+  LoopFiles::Found found = files.find(root_, path, may_block);
+  if (found.cold) {
+    if (warmUp(exchange, fullPath(*found.entry), 0, found.entry->size, &serveWarmed)) return;
+    found = files.find(root_, path, true);
+  }
+  answer(exchange, files, *found.entry);
+}
+
+// Comes back from a task thread: the route is the same, its handler a StaticHandler.
+void StaticHandler::serveWarmed(http::Exchange& exchange) {
+  static_cast<const StaticHandler&>(*exchange.route().handler).serve(exchange, true);
+}
+
+void StaticHandler::answer(http::Exchange& exchange, LoopFiles& files, FileEntry& entry) const noexcept {
+  switch (entry.kind) {
+    case FileEntry::Kind::kRefused:
+      return exchange.replyError(entry.status);
+    case FileEntry::Kind::kFolder:
+      return redirectToFolder(exchange);
+    case FileEntry::Kind::kBody:
+    case FileEntry::Kind::kFile:
+      break;
+  }
+  if (!isConditional(exchange.request())) return answerWhole(exchange, files, entry);
+  bool range_applies = true;
+  if (!preconditionsHold(exchange, entry, range_applies)) return;
+  if (!range_applies) return answerWhole(exchange, files, entry);
+  const http::RangeRequest ranges = http::parseRange(exchange.request(), entry.size, root_.max_ranges);
+  if (ranges.outcome == http::RangeOutcome::kWhole) return answerWhole(exchange, files, entry);
+  answerRanges(exchange, files, entry, ranges);
+}
+
+// Answers 304 or 412 itself and returns false where a precondition fails.
+bool StaticHandler::preconditionsHold(http::Exchange& exchange, const FileEntry& entry,
+                                      bool& range_applies) const noexcept {
+  const http::RequestHead& request = exchange.request();
+  const http::Validators validators = validatorsOf(exchange, entry);
+  switch (http::evaluate(request, validators)) {
+    case http::Precondition::kProceed:
+      break;
+    case http::Precondition::kNotModified: {
+      http::ResponseHead head(304);
+      addFileFields(head, entry, root_);
+      exchange.begin(head, true);
+      return false;
+    }
+    case http::Precondition::kPreconditionFailed:
+      exchange.replyError(412);
+      return false;
+  }
+  range_applies = request.has(FieldId::kRange) && http::ifRangeMatches(request, validators);
+  return true;
+}
+
+void StaticHandler::answerWhole(http::Exchange& exchange, LoopFiles& files, FileEntry& entry) const noexcept {
+  if (entry.kind == FileEntry::Kind::kBody && exchange.mayReplyPrepared()) return exchange.reply(entry.whole);
+  http::ResponseHead head(200);
+  head.add("Content-Type", entry.content_type);
+  addFileFields(head, entry, root_);
+  head.add("Accept-Ranges", "bytes");
+  head.content_length = static_cast<int64_t>(entry.size);
+  const bool head_only = exchange.isHead() || entry.size == 0;
+  exchange.begin(head, head_only);
+  if (!head_only) sendStretch(exchange, files, entry, 0, entry.size);
+}
+
+void StaticHandler::answerRanges(http::Exchange& exchange, LoopFiles& files, FileEntry& entry,
+                                 const http::RangeRequest& ranges) const noexcept {
+  char text[http::kMaxContentRange];
+  if (ranges.outcome == http::RangeOutcome::kUnsatisfiable) {
+    http::ResponseHead head(416);
+    head.add("Content-Range", {text, http::formatUnsatisfiedRange(entry.size, text)});
+    return exchange.replyError(416, &head);
+  }
+  if (ranges.count > 1) return answerMultipart(exchange, entry, ranges);
+  const http::ByteRange range = *ranges.begin();
+  http::ResponseHead head(206);
+  head.add("Content-Type", entry.content_type);
+  addFileFields(head, entry, root_);
+  head.add("Content-Range", {text, http::formatContentRange(range, entry.size, text)});
+  head.content_length = static_cast<int64_t>(range.size());
+  exchange.begin(head, false);
+  sendStretch(exchange, files, entry, range.first, range.size());
+}
+
+// RFC 9110 section 14.6. At most max_ranges parts of one file: queued at once, as references.
+void StaticHandler::answerMultipart(http::Exchange& exchange, FileEntry& entry,
+                                    const http::RangeRequest& ranges) const noexcept {
+  const http::MultipartRanges multipart(entry.content_type, entry.size);
+  http::ResponseHead head(206);
+  std::string type("multipart/byteranges; boundary=");
+  type += multipart.boundary();
+  head.add("Content-Type", type);
+  addFileFields(head, entry, root_);
+  head.content_length = static_cast<int64_t>(multipart.totalLength(ranges));
+  exchange.begin(head, false);
+  std::string part_head(multipart.maxPartHead(), '\0');
+  size_t index = 0;
+  for (const http::ByteRange& range : ranges) {
+    const size_t size = multipart.formatPartHead(index++, range, part_head.data());
+    exchange.send(std::string_view(part_head).substr(0, size), false);
+    if (entry.kind == FileEntry::Kind::kBody) {
+      const size_t offset = entry.whole.headSize() + static_cast<size_t>(range.first);
+      exchange.send(entry.whole.block(), offset, static_cast<size_t>(range.size()), false);
+    } else {
+      exchange.sendFile(entry.file, range.first, range.size(), false);
+    }
+  }
+  char end[http::MultipartRanges::kEndSize];
+  exchange.send(std::string_view(end, multipart.formatEnd(end)), true);
+}
+
+void StaticHandler::sendStretch(http::Exchange& exchange, LoopFiles& files, FileEntry& entry, uint64_t offset,
+                                uint64_t size) const noexcept {
+  if (entry.kind == FileEntry::Kind::kBody) {
+    exchange.send(entry.whole.block(), entry.whole.headSize() + static_cast<size_t>(offset),
+                  static_cast<size_t>(size), true);
+    return;
+  }
+  if (size <= FileSender::kWindowBytes) {
+    const bool trusted = files.nowNs() < entry.warm_until_ns;
+    if (trusted || isWarm(files.sys(), entry.file.fd(), offset, size)) {
+      if (!trusted && size == entry.size) entry.warm_until_ns = files.nowNs() + kTrustWarmNs;
+      exchange.sendFile(entry.file, offset, size, true);
+      return;
+    }
+  }
+  FileSender::send(exchange, {entry.file, fullPath(entry), offset, size});
+}
+
+// A folder is asked for with its slash, or the links in its index would lead astray. The query goes along.
+void StaticHandler::redirectToFolder(http::Exchange& exchange) const noexcept {
+  const http::RequestHead& request = exchange.request();
+  std::string location;
+  http::appendEncodedPath(location, exchange.path());
+  location += '/';
+  if (request.has_query) {
+    location += '?';
+    location += request.view(request.query);
+  }
+  http::ResponseHead head(301);
+  head.add("Location", location);
+  exchange.replyError(301, &head);
+}
+
+}  // namespace roost::modules::static_files

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "base/status.h"
+#include "event/io_handler.h"
+#include "event/loop.h"
+
+namespace roost::modules::static_files {
+
+// A folder (or a file that a link leads to) that the kernel tells the changes of. Owned by a Watcher.
+class Watch {
+ private:
+  friend class Watcher;
+  uint32_t root_id = 0;
+  std::string path;  // below the root: "" or "/a/b"
+  bool is_file = false;
+  int descriptor = -1;  // inotify's
+  uint32_t uses = 0;
+  Watch* parent = nullptr;
+};
+
+// What a Watcher tells of.
+class WatchListener {
+ public:
+  // `name` in the folder `folder` ("" or "/a") of a root has changed, come or gone.
+  virtual void onChange(uint32_t root_id, std::string_view folder, std::string_view name) noexcept = 0;
+  // Everything at and below `path` may have changed.
+  virtual void onChangeBelow(uint32_t root_id, std::string_view path) noexcept = 0;
+  // Changes were lost.
+  virtual void onOverflow() noexcept = 0;
+
+ protected:
+  ~WatchListener() = default;
+};
+
+// One loop's inotify instance: an answer that begins after a change is never made from before it, because the
+// loop reads its notices before the requests that came with them (Loop::setFirst). Every folder on the way
+// from the root is watched, so that a renamed folder takes what is known of its files with it. Loop thread
+// only.
+class Watcher final : public event::IoHandler {
+ public:
+  Watcher(event::Loop& loop, WatchListener& listener) noexcept : loop_(loop), listener_(listener) {}
+  ~Watcher();
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+
+  Status open();
+
+  // Watches `path` of the root whose folder is `base`, and the folders above it up to the root. The result is
+  // held until release(); nullptr where the kernel refuses (no such folder, out of watches): time is then the
+  // only guard.
+  Watch* watchFolder(uint32_t root_id, const std::string& base, std::string_view path);
+  // Watches the file behind a link.
+  Watch* watchFile(uint32_t root_id, const std::string& base, std::string_view path);
+  void release(Watch* watch) noexcept;
+
+  void onIo(uint32_t events) noexcept override;
+
+ private:
+  using Key = std::pair<uint32_t, std::string>;
+  Watch* acquire(uint32_t root_id, const std::string& base, std::string_view path, bool is_file,
+                 Watch* parent);
+  void dispatch(int descriptor, uint32_t mask, std::string_view name) noexcept;
+
+  event::Loop& loop_;
+  WatchListener& listener_;
+  int fd_ = -1;
+  std::map<Key, Watch> folders_;
+  std::map<Key, Watch> files_;
+  std::unordered_multimap<int, Watch*> by_descriptor_;  // one inode may have several names
+};
+
+}  // namespace roost::modules::static_files

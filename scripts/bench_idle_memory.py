@@ -27,7 +27,7 @@ def arguments():
     parser.add_argument("--servers", default="roost", help="of roost,nginx,lighttpd,h2o; default: %(default)s")
     parser.add_argument("--variants", default="asked,silent", help="default: %(default)s")
     parser.add_argument("--connections", type=int, default=15000)
-    parser.add_argument("--settle", type=float, default=3.0, help="seconds between the last response and the measurement")
+    parser.add_argument("--settle", type=float, default=3.0, help="seconds to wait before measuring")
     parser.add_argument("--limit", type=float, default=256, help="bytes per connection roost may use")
     parser.add_argument("--json", help="write everything measured here")
     return parser.parse_args()

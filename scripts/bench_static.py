@@ -30,8 +30,8 @@ def arguments():
     parser.add_argument("--server-core", type=int, default=0)
     parser.add_argument("--load-core", type=int, default=1)
     parser.add_argument("--nice", type=int, default=0, help="of servers and generator; below 0 needs root")
-    parser.add_argument("--sleep", action="store_true", help="the generator sleeps when idle, the server pays for waking it")
-    parser.add_argument("--copy-bodies", action="store_true", help="the generator copies large bodies out of the kernel")
+    parser.add_argument("--sleep", action="store_true", help="the generator sleeps, the server pays for waking it")
+    parser.add_argument("--copy-bodies", action="store_true", help="the generator copies large bodies to user space")
     parser.add_argument("--syscalls", choices=("auto", "perf", "strace", "none"), default="auto")
     parser.add_argument("--json", help="write everything measured here")
     parser.add_argument("--markdown", help="write the tables here")
@@ -43,9 +43,10 @@ def arguments():
 
 
 def environment(options):
-    model = next((line.partition(":")[2].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
-    return (f"{model}, {os.cpu_count()} CPUs, Linux {platform.release()}; servers on core {options.server_core}, generator"
-            f" on core {options.load_core}; medians of {options.rounds} rounds of {options.seconds:g} s, interleaved;"
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown CPU")
+    return (f"{model}, {os.cpu_count()} CPUs, Linux {platform.release()}; servers on core {options.server_core},"
+            f" generator on core {options.load_core}; medians of {options.rounds} rounds of {options.seconds:g} s, interleaved;"
             f" load average {os.getloadavg()[0]:.1f} at the start.")
 
 
@@ -58,7 +59,7 @@ def progress(text):
 def measure_row(row, running, generator, counter, options):
     runs = {server.name: [] for server in running}
     if row.mode == "close":
-        # Closed connections linger for a minute until the kernel has enough of them; from then on every server is alike.
+        # Closed connections linger for a minute until the kernel has enough; from then on all servers are alike.
         generator.run(running[0], row, 4.0)
     for number in range(options.rounds):
         for server in running[number % len(running):] + running[:number % len(running)]:
@@ -68,7 +69,8 @@ def measure_row(row, running, generator, counter, options):
                      f" {run['requests_per_s']:12,.1f}/s {run['server_cpu_us_per_request']:12,.2f} µs")
     calls = {server.name: counter.per_request(generator, server, row, min(options.seconds, 1.5)) for server in running}
     progress("")
-    return {name: report.summarize(found, calls[name]) | {"runs": found} for name, found in runs.items()}
+    return {name: report.summarize(found, calls[name], row.mode != "close") | {"runs": found}
+            for name, found in runs.items()}
 
 
 def run(options, folder):
@@ -100,11 +102,14 @@ def run(options, folder):
 def conclude(results, options, where):
     titles = {name: row.title for name, row in rows.ROWS.items()}
     print()
-    failed = False
+    failed = warned = False
     for row, cells in results.items():
         for warning in report.warnings(titles[row], cells):
             print(f"warning: {warning}")
+            warned = True
         failed |= any(cell["errors"] for cell in cells.values())
+    if warned:
+        print("Where a server had not all of its core, compare CPU per request and not requests/s.")
     for kind, holds, text in report.check(results):
         print(f"{'holds ' if holds else 'MISSED'}  {text}")
         failed |= options.check and kind == "must" and not holds

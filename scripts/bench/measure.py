@@ -13,9 +13,9 @@ import time
 from . import process
 
 EVENTS = "/sys/kernel/tracing/events/syscalls"
-NAMED_CALLS = ("read readv recvfrom recvmsg write writev sendto sendmsg sendfile64 splice pread64 preadv2 openat openat2 close"
-               " newfstat newfstatat statx epoll_wait epoll_pwait epoll_ctl accept4 setsockopt getsockopt shutdown fcntl"
-               " ioctl futex timerfd_settime clock_gettime mmap munmap").split()
+NAMED_CALLS = ("read readv recvfrom recvmsg write writev sendto sendmsg sendfile64 splice pread64 preadv2 openat"
+               " openat2 close newfstat newfstatat statx epoll_wait epoll_pwait epoll_ctl accept4 setsockopt getsockopt"
+               " shutdown fcntl ioctl futex timerfd_settime clock_gettime mmap munmap").split()
 
 
 def load_arguments(row, port, pids):
@@ -63,7 +63,8 @@ class SyscallCounter:
 
     def __init__(self, tool="auto"):
         self.events = perf_events() if tool in ("auto", "perf") else None
-        self.tool = "perf" if self.events else "strace" if tool in ("auto", "strace") and shutil.which("strace") else None
+        strace = tool in ("auto", "strace") and shutil.which("strace")
+        self.tool = "perf" if self.events else "strace" if strace else None
 
     def per_request(self, generator, server, row, seconds):
         """{call: how often per request, "all": their sum}, or {} where nothing can count here."""

@@ -40,12 +40,19 @@ def free_port():
 
 
 def pinned(core, nice=0):
-    """A preexec_fn: the child and all it starts run on one core."""
+    """A preexec_fn: the child and all it starts run on one core, with this priority.
+
+    Where the scheduler groups tasks by session, a nice value only counts inside the session; hence the group's.
+    """
 
     def prepare():
         os.sched_setaffinity(0, {core})
         if nice:
+            os.setsid()
             os.setpriority(os.PRIO_PROCESS, 0, nice)
+            group = pathlib.Path("/proc/self/autogroup")
+            if group.exists():
+                group.write_text(str(nice))
 
     return prepare
 

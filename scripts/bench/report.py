@@ -2,7 +2,7 @@
 
 import statistics
 
-# (row, figure, against, factor, kind): roost's figure may be at most (cpu) or must be at least (rate) factor x the other's.
+# (row, figure, against, factor, kind): roost's CPU may be at most, its rate must be at least, factor x the other's.
 LIMITS = [
     ("tiny", "cpu", "null", 1.15, "must"), ("612", "cpu", "null", 1.15, "must"),
     *[(row, "cpu", peer, 1.0, "must") for row in ("tiny", "612") for peer in ("nginx", "nginx-ofc", "h2o", "lighttpd")],
@@ -11,10 +11,11 @@ LIMITS = [
     ("100m", "rate", "nginx", 1.7, "goal"), ("pipelined", "rate", "nginx", 6.0, "goal"),
     ("short", "cpu", "nginx", 0.85, "goal"), ("404", "cpu", "nginx", 0.63, "goal"),
 ]
-BUSY_ENOUGH = 0.9
+BUSY_ENOUGH = 0.9  # of the server's core, to call the server the bottleneck
+WAITING = 0.05  # of the time ready but not running: from here on other work disturbs
 
 
-def summarize(runs, syscalls):
+def summarize(runs, syscalls, persistent):
     """One cell of the comparison: what the rounds of one server on one row come to."""
     cpu = [run["server_cpu_us_per_request"] for run in runs]
     return {
@@ -23,8 +24,10 @@ def summarize(runs, syscalls):
         "cpu_min": min(cpu),
         "cpu_max": max(cpu),
         "busy": statistics.median(run["server_busy"] for run in runs),
+        "waiting": statistics.median(max(run["server_waiting"], run["client_waiting"]) for run in runs),
         "client_busy": statistics.median(run["client_busy"] for run in runs),
         "errors": sum(run["errors"] + run["stalled"] for run in runs),
+        "reconnects": persistent * sum(run["connects"] for run in runs) / sum(run["requests"] for run in runs),
         "head_bytes": runs[0]["head_bytes"],
         "syscalls": syscalls,
     }
@@ -59,7 +62,8 @@ def terminal_table(title, cells):
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
     text = [f"\n{title}"]
     for row in rows:
-        text.append("  " + row[0].ljust(widths[0]) + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:])))
+        figures = "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:]))
+        text.append("  " + row[0].ljust(widths[0]) + figures)
     return "\n".join(text)
 
 
@@ -67,13 +71,16 @@ def warnings(title, cells):
     """What a reader has to know before believing the figures."""
     for server, cell in cells.items():
         if cell["errors"]:
-            yield f"{title}: {server} gave {cell['errors']} wrong, broken or missing responses: its figures mean nothing"
-    idle = [f"{server} {cell['busy']:.0%}" for server, cell in cells.items() if cell["busy"] < BUSY_ENOUGH]
-    if idle:
-        starved = all(cell["client_busy"] < BUSY_ENOUGH for cell in cells.values() if cell["busy"] < BUSY_ENOUGH)
-        limit = "something else on this machine" if starved else "the generator"
-        yield (f"{title}: the limit was {limit}, not the server ({', '.join(idle)} of its core):"
-               " judge by CPU per request, not by requests/s")
+            yield f"{title}: {server} gave {cell['errors']} wrong or missing responses: its figures mean nothing"
+        if cell["reconnects"] > 0.001:
+            yield f"{title}: {server} closed a connection every {1 / cell['reconnects']:.0f} requests"
+    idle = {server: cell for server, cell in cells.items() if cell["busy"] < BUSY_ENOUGH}
+    starved = [f"{server} {cell['waiting']:.0%}" for server, cell in idle.items() if cell["waiting"] > WAITING]
+    outrun = [f"{server} {cell['busy']:.0%}" for server, cell in idle.items() if cell["waiting"] <= WAITING]
+    if starved:
+        yield f"{title}: other work on the machine kept a side waiting for its core ({', '.join(starved)} of the time)"
+    if outrun:
+        yield f"{title}: the generator was the limit ({', '.join(outrun)} of the server's core used)"
 
 
 def check(results):

@@ -135,8 +135,8 @@ worker_rlimit_nofile {process.most_descriptors(self.capacity + 64)};
 events {{ worker_connections {self.capacity}; multi_accept on; accept_mutex off; }}
 http {{
   access_log off; log_not_found off; sendfile on; tcp_nopush {self.tcp_nopush}; tcp_nodelay on;
-  keepalive_requests 2000000000; keepalive_timeout 3600s; client_header_timeout 3600s; default_type application/octet-stream;
-  types {{ text/html html; text/plain txt; }}
+  keepalive_requests 2000000000; keepalive_timeout 3600s; client_header_timeout 3600s;
+  default_type application/octet-stream; types {{ text/html html; text/plain txt; }}
   client_body_temp_path {self.folder}/body; proxy_temp_path {self.folder}/proxy;
   fastcgi_temp_path {self.folder}/fastcgi; uwsgi_temp_path {self.folder}/uwsgi; scgi_temp_path {self.folder}/scgi;
   {self.cache}
@@ -147,7 +147,8 @@ http {{
   }}
 }}
 """
-        return ["nginx", "-p", str(self.folder), "-e", str(self.folder / "error.log"), "-c", self.write("nginx.conf", text)]
+        return ["nginx", "-p", str(self.folder), "-e", str(self.folder / "error.log"),
+                "-c", self.write("nginx.conf", text)]
 
 
 class NginxOpenFileCache(Nginx):

@@ -59,10 +59,18 @@ int64_t clockNs(clockid_t clock) {
   return now.tv_sec * kSecondNs + now.tv_nsec;
 }
 
-// Nanoseconds on a CPU of every thread of the processes, by the scheduler's own account. REQUIRES: no thread
-// ends between two calls whose difference is taken.
-int64_t serverCpuNs(const std::vector<std::string>& pids) {
-  int64_t total = 0;
+// Time of every thread of some processes together: on a CPU, and ready to run while something else had it.
+struct CpuTime {
+  int64_t ran_ns = 0;
+  int64_t waited_ns = 0;
+  CpuTime operator-(const CpuTime& other) const {
+    return CpuTime{ran_ns - other.ran_ns, waited_ns - other.waited_ns};
+  }
+};
+
+// By the scheduler's own account. REQUIRES: no thread ends between two calls whose difference is taken.
+CpuTime cpuTimeOf(const std::vector<std::string>& pids) {
+  CpuTime total;
   for (const std::string& pid : pids) {
     const std::string folder = "/proc/" + pid + "/task/";
     DIR* tasks = opendir(folder.c_str());
@@ -71,14 +79,24 @@ int64_t serverCpuNs(const std::vector<std::string>& pids) {
       FILE* file =
           task->d_name[0] == '.' ? nullptr : fopen((folder + task->d_name + "/schedstat").c_str(), "re");
       if (file == nullptr) continue;
-      long long ran_ns = 0;
-      if (fscanf(file, "%lld", &ran_ns) == 1) total += ran_ns;
+      long long ran_ns = 0, waited_ns = 0;
+      if (fscanf(file, "%lld %lld", &ran_ns, &waited_ns) == 2) {
+        total.ran_ns += ran_ns;
+        total.waited_ns += waited_ns;
+      }
       fclose(file);
     }
     closedir(tasks);
   }
   return total;
 }
+
+// The measured window: the clock on the wall, how much of it went into empty polls, the CPU time of both
+// sides.
+struct Window {
+  int64_t wall_ns, idle_ns;
+  CpuTime own, server;
+};
 
 struct Counters {
   uint64_t responses = 0, errors = 0, connects = 0, server_closes = 0, head_bytes = 0, body_bytes = 0;
@@ -114,14 +132,13 @@ class Load {
   int measure() {
     for (Connection& connection : connections_) open(connection);
     runFor(options_.warmup);
-    const Counters before = counters_;
-    const int64_t wall = clockNs(CLOCK_MONOTONIC), own = clockNs(CLOCK_PROCESS_CPUTIME_ID);
-    const int64_t server = serverCpuNs(options_.pids);
-
     for (Connection& connection : connections_) connection.heard = false;
+    const Counters before = counters_;
+    const Window start = clocks();
     runFor(options_.seconds);
-    const int64_t server_ns = serverCpuNs(options_.pids) - server;
-    print(before, clockNs(CLOCK_MONOTONIC) - wall, clockNs(CLOCK_PROCESS_CPUTIME_ID) - own, server_ns);
+    const Window end = clocks();
+    print(before, Window{end.wall_ns - start.wall_ns, end.idle_ns - start.idle_ns, end.own - start.own,
+                         end.server - start.server});
     return counters_.responses > before.responses ? 0 : 1;
   }
 
@@ -201,12 +218,22 @@ class Load {
     retry_.push_back(static_cast<size_t>(&connection - connections_.data()));
   }
 
-  void runFor(double seconds) {
-    const int64_t end = clockNs(CLOCK_MONOTONIC) + static_cast<int64_t>(seconds * 1e9);
-    while (clockNs(CLOCK_MONOTONIC) < end) poll(options_.sleep ? 100 : 0);
+  Window clocks() const {
+    return Window{clockNs(CLOCK_MONOTONIC), idle_ns_, cpuTimeOf({"self"}), cpuTimeOf(options_.pids)};
   }
 
-  void poll(int timeout_ms) {
+  void runFor(double seconds) {
+    int64_t now = clockNs(CLOCK_MONOTONIC);
+    const int64_t end = now + static_cast<int64_t>(seconds * 1e9);
+    while (now < end) {
+      const bool worked = poll(options_.sleep ? 100 : 0);
+      const int64_t then = std::exchange(now, clockNs(CLOCK_MONOTONIC));
+      if (!worked && !options_.sleep) idle_ns_ += now - then;
+    }
+  }
+
+  // Returns whether there was anything to do.
+  bool poll(int timeout_ms) {
     for (const size_t index : std::exchange(retry_, {})) open(connections_[index]);
     epoll_event events[kMaxEvents];
     const int ready = epoll_wait(epoll_, events, kMaxEvents, timeout_ms);
@@ -215,6 +242,7 @@ class Load {
       if (connection.fd >= 0)
         receive(connection, (events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
     }
+    return ready > 0;
   }
 
   // Reads until the socket is known to be empty: a short read says so, edge-triggered readiness brings us
@@ -297,26 +325,30 @@ class Load {
                          [](const Connection& c) { return c.fd >= 0 && c.outstanding > 0 && !c.heard; });
   }
 
-  void print(const Counters& before, int64_t wall_ns, int64_t own_ns, int64_t server_ns) const {
-    const double seconds = static_cast<double>(wall_ns) / 1e9;
+  void print(const Counters& before, const Window& window) const {
+    const auto wall_ns = static_cast<double>(window.wall_ns);
+    const auto server_ns = static_cast<double>(window.server.ran_ns);
+    const double seconds = wall_ns / 1e9;
     const double responses = static_cast<double>(counters_.responses - before.responses);
     const double bytes = static_cast<double>(counters_.body_bytes - before.body_bytes);
     // Of large bodies few end inside the window, so parts count as parts.
     const auto length = static_cast<double>(checker_.shape().body_bytes);
     const double requests = length >= 262144 ? bytes / length : responses;
-    printf(
-        "{\"requests\": %.2f, \"seconds\": %.6f, \"requests_per_s\": %.2f, \"errors\": %llu, \"stalled\": "
-        "%ld, \"connects\": "
-        "%llu, "
-        "\"server_closes\": %llu, \"head_bytes\": %zu, \"body_bytes\": %.0f, \"server_cpu_us_per_request\": "
-        "%.4f, "
-        "\"server_busy\": %.4f, \"client_busy\": %.4f, \"total_responses\": %llu}\n",
-        requests, seconds, requests / seconds, ull(counters_.errors - before.errors), stalled(),
-        ull(counters_.connects - before.connects), ull(counters_.server_closes - before.server_closes),
-        checker_.shape().head_bytes, length,
-        requests > 0 ? static_cast<double>(server_ns) / 1e3 / requests : 0.0,
-        static_cast<double>(server_ns) / static_cast<double>(wall_ns),
-        static_cast<double>(own_ns) / static_cast<double>(wall_ns), ull(counters_.responses));
+    // Polls were cut into by whatever the generator waited for.
+    const int64_t idle_ns = std::max<int64_t>(window.idle_ns - window.own.waited_ns, 0);
+    const auto worked_ns = static_cast<double>(std::max<int64_t>(window.own.ran_ns - idle_ns, 0));
+    printf("{\"requests\": %.2f, \"seconds\": %.6f, \"requests_per_s\": %.2f, ", requests, seconds,
+           requests / seconds);
+    printf("\"errors\": %llu, \"stalled\": %ld, ", ull(counters_.errors - before.errors), stalled());
+    printf("\"connects\": %llu, ", ull(counters_.connects - before.connects));
+    printf("\"server_closes\": %llu, ", ull(counters_.server_closes - before.server_closes));
+    printf("\"head_bytes\": %zu, \"body_bytes\": %.0f, ", checker_.shape().head_bytes, length);
+    printf("\"server_cpu_us_per_request\": %.4f, ", requests > 0 ? server_ns / 1e3 / requests : 0.0);
+    printf("\"server_busy\": %.4f, ", server_ns / wall_ns);
+    printf("\"server_waiting\": %.4f, ", static_cast<double>(window.server.waited_ns) / wall_ns);
+    printf("\"client_busy\": %.4f, ", worked_ns / wall_ns);
+    printf("\"client_waiting\": %.4f, ", static_cast<double>(window.own.waited_ns) / wall_ns);
+    printf("\"total_responses\": %llu}\n", ull(counters_.responses));
   }
 
   void printHeld(const char* word) const {
@@ -339,6 +371,7 @@ class Load {
   Counters counters_;
   sockaddr_in server_{};
   uint32_t per_write_ = 1, next_source_ = 0;
+  int64_t idle_ns_ = 0;
   int epoll_ = -1;
 };
 

@@ -8,7 +8,7 @@ readonly BUILD_PACKAGES=(g++ cmake ninja-build ragel pkg-config nlohmann-json3-d
   libfmt-dev)
 readonly TEST_PACKAGES=(catch2 clang-format curl python3)
 readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist)
-readonly FULL_PACKAGES=(clang clang-tidy libclang-rt-14-dev llvm)
+readonly FULL_PACKAGES=(clang clang-tidy libclang-rt-14-dev llvm libbenchmark-dev libspdlog-dev)
 readonly BENCH_PACKAGES=(python3 libbenchmark-dev libspdlog-dev nginx lighttpd h2o strace
   valgrind)
 readonly FORMAT_PACKAGES=(clang-format)
@@ -82,7 +82,8 @@ install_packages() {
     as_root=(sudo)
   fi
   say "installing: $*"
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300
+    -o Acquire::http::Timeout=30)
   "${apt[@]}" update || say "the package lists could not be refreshed; going on with those that are here"
   # A benchmark's peer must not begin to serve on port 80 because it was installed.
   local policy=/usr/sbin/policy-rc.d made_policy=no rc=0
@@ -257,6 +258,7 @@ run_tests() {
 }
 
 run_full_tests() {
+  step "build, benchmarks" build_preset bench all || true
   step "clang-tidy" run-clang-tidy -quiet -p build/checked -j "$(nproc)" "$PWD/src/.*\.cc" || true
   if step "build everything, ASan + UBSan" build_preset asan all; then
     step "integration tests, ASan + UBSan" sanitized pytest_with asan tests/integration || true

@@ -33,6 +33,7 @@ usage: ./build.sh [VERB] [OPTION...]
   bench [NAME ...]  build and run all benchmarks, or one: static (this server beside its peers) or the
                     NAME of tests/bench/NAME_bench.cc; further arguments go to it
   format            format the sources in place
+  generate          write anew what is generated and committed: the schema, its manual, the full sample
   clean             remove what was built
   help              this text
 
@@ -242,6 +243,7 @@ run_tests() {
 
   step "format" check_format || true
   step "layers" "$python" scripts/check_layers.py || true
+  step "generated files" "$python" scripts/gen_config_docs.py --check || true
 
   if step "build, with assertions" build_preset checked all; then
     step "unit tests" ctest_in checked -LE fuzz || true
@@ -327,6 +329,10 @@ main() {
     format)
       need "${FORMAT_PACKAGES[@]}"
       sources | xargs -0 clang-format -i
+      ;;
+    generate)
+      need python3
+      python3 scripts/gen_config_docs.py
       ;;
     clean) rm -rf build server ;;
     help) usage ;;

@@ -46,8 +46,8 @@ def environment(options):
     lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
     model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown CPU")
     return (f"{model}, {os.cpu_count()} CPUs, Linux {platform.release()}; servers on core {options.server_core},"
-            f" generator on core {options.load_core}; medians of {options.rounds} rounds of {options.seconds:g} s, interleaved;"
-            f" load average {os.getloadavg()[0]:.1f} at the start.")
+            f" generator on core {options.load_core}; medians of {options.rounds} rounds of {options.seconds:g} s,"
+            f" interleaved; load average {os.getloadavg()[0]:.1f} at the start.")
 
 
 def progress(text):

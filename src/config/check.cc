@@ -273,7 +273,8 @@ class Checker {
                            : fmt::format("{} must have at least {} entries", path, least->get<size_t>()));
     }
     if (const auto most = schema.find("maxItems"); most != schema.end() && size > most->get<size_t>()) {
-      add(value, fmt::format("{} must have at most {} entries, not {}", path, most->get<size_t>(), size));
+      return add(value,
+                 fmt::format("{} must have at most {} entries, not {}", path, most->get<size_t>(), size));
     }
     const auto items = schema.find("items");
     if (items == schema.end()) return;

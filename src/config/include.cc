@@ -56,6 +56,7 @@ void Includer::expandObject(Value& object, const std::string& file) {
   Value included;
   included.kind = Kind::kObject;
   for (const Value& path : paths) {
+    if (files_ > kMaxFiles) break;  // said already
     std::optional<Value> value = readIncluded(path, file);
     if (!value) continue;
     // Lists grow in the order of the files, other things are overwritten by later files.

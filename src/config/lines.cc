@@ -30,15 +30,20 @@ std::string_view Lines::lineAt(size_t index) const {
   return line;
 }
 
-Mark Lines::mark(const std::string* file, size_t offset) const {
+Mark Lines::mark(const std::string* file, size_t offset) {
   offset = std::min(offset, text_.size());
   const size_t index = indexOf(offset);
   size_t start = starts_[index];
   if (index == 0 && text_.compare(0, 3, "\xEF\xBB\xBF") == 0) start = std::min<size_t>(3, offset);
-  const std::string_view before = text_.substr(start, offset - start);
-  const auto characters =
-      std::count_if(before.begin(), before.end(), [](char c) { return !continuesCharacter(c); });
-  return {file, static_cast<uint32_t>(index + 1), static_cast<uint32_t>(characters + 1)};
+  if (counted_to_ < start || counted_to_ > offset) {
+    counted_to_ = start;
+    counted_ = 0;
+  }
+  const std::string_view between = text_.substr(counted_to_, offset - counted_to_);
+  counted_ += static_cast<size_t>(
+      std::count_if(between.begin(), between.end(), [](char c) { return !continuesCharacter(c); }));
+  counted_to_ = offset;
+  return {file, static_cast<uint32_t>(index + 1), static_cast<uint32_t>(counted_ + 1)};
 }
 
 std::string Lines::excerpt(size_t offset) const {

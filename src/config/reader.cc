@@ -67,8 +67,8 @@ class TreeBuilder {
   using string_t = Json::string_t;
   using binary_t = Json::binary_t;
 
-  TreeBuilder(std::string_view text, const Lines& lines, const std::vector<Token>& tokens,
-              const std::string* file, Errors& errors)
+  TreeBuilder(std::string_view text, Lines& lines, const std::vector<Token>& tokens, const std::string* file,
+              Errors& errors)
       : text_(text), lines_(lines), tokens_(tokens), file_(file), errors_(errors) {}
 
   Value takeRoot() { return std::move(root_); }
@@ -204,7 +204,7 @@ class TreeBuilder {
   }
 
   std::string_view text_;
-  const Lines& lines_;
+  Lines& lines_;
   const std::vector<Token>& tokens_;
   const std::string* file_;
   Errors& errors_;
@@ -219,7 +219,7 @@ class TreeBuilder {
 }  // namespace
 
 std::optional<Value> readText(std::string_view text, const std::string* file, Errors& errors) {
-  const Lines lines(text);
+  Lines lines(text);
   std::string json(text);
   std::vector<Token> tokens;
   if (const auto error = blankExtensions(json, tokens)) {

@@ -15,14 +15,16 @@ namespace roost::config {
 class Lines {
  public:
   explicit Lines(std::string_view text);
-  Mark mark(const std::string* file, size_t offset) const;
-  std::string excerpt(size_t offset) const;  // the line with a caret under the offset
+  Mark mark(const std::string* file, size_t offset);  // cheap for offsets that grow, in a line of any length
+  std::string excerpt(size_t offset) const;           // the line with a caret under the offset
 
  private:
   std::string_view lineAt(size_t index) const;
   size_t indexOf(size_t offset) const;
   std::string_view text_;
   std::vector<size_t> starts_;
+  size_t counted_to_ = 0;  // the last offset asked for, and the characters before it in its line
+  size_t counted_ = 0;
 };
 
 // A token's place. `is_value` tells keys and values from punctuation: the n-th of those is the n-th event of

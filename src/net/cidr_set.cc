@@ -21,14 +21,14 @@ static bool operator<(Key128 a, Key128 b) noexcept {
 
 namespace {
 
-// The number of elements in [first, first + count) that are not above key; the compiler makes the choice a
-// conditional move, as it cannot be predicted.
+// The number of elements in [first, first + count) that are not above key. The choice is arithmetic and not a
+// branch, as it cannot be predicted.
 template <class Key>
 size_t countNotAbove(const Key* first, size_t count, Key key) noexcept {
   const Key* base = first;
   while (count > 1) {
     const size_t half = count / 2;
-    base += (key < base[half - 1]) ? 0 : half;
+    base += half & (size_t{0} - static_cast<size_t>(!(key < base[half - 1])));
     count -= half;
   }
   return static_cast<size_t>(base - first) + ((count == 1 && !(key < *base)) ? 1 : 0);

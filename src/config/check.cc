@@ -327,7 +327,9 @@ class Checker {
       return schema.contains("items") ? homeOf(key, schema["items"], path + "[]") : "";
     if (properties->contains(key)) return path.empty() ? "the outermost object" : inQuotes(path);
     for (const auto& [name, below] : properties->items()) {
-      const std::string home = homeOf(key, below, path.empty() ? name : path + "." + name);
+      std::string below_path = path;
+      below_path.append(path.empty() ? "" : ".").append(name);
+      std::string home = homeOf(key, below, below_path);
       if (!home.empty()) return home;
     }
     return {};

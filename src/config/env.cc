@@ -48,8 +48,7 @@ std::string expandString(Value& value, const EnvLookup& env) {
     if (end == std::string_view::npos) return "a ${ is never closed with }; $${ stands for the characters ${";
     const std::string_view inside = text.substr(mark + 2, end - mark - 2);
     const bool nested = inside.find("${") != std::string_view::npos;
-    const std::string wrong =
-        nested ? "one ${} cannot stand within another" : appendReference(inside, env, out);
+    std::string wrong = nested ? "one ${} cannot stand within another" : appendReference(inside, env, out);
     if (!wrong.empty()) return wrong;
     if (out.size() > kLongestExpansion) return "too long once its ${} references are replaced";
     value.is_reference = mark == 0 && end + 1 == text.size();

@@ -53,7 +53,9 @@ void checkWords(const SchemaJson& schema, const std::string& where) {
   }
   if (!schema.contains("type")) fail(where, "no type");
   if (schema.contains("properties")) {
-    for (const auto& [key, value] : schema["properties"].items()) checkWords(value, where + "/" + key);
+    for (const auto& [key, value] : schema["properties"].items()) {
+      checkWords(value, fmt::format("{}/{}", where, key));
+    }
   }
   if (schema.contains("items")) checkWords(schema["items"], where + "/items");
   if (schema.contains("additionalProperties") && schema["additionalProperties"].is_object()) {

@@ -331,7 +331,9 @@ main() {
       sources | xargs -0 clang-format -i
       ;;
     generate)
-      need python3
+      need "${BUILD_PACKAGES[@]}" catch2 python3
+      build_preset checked unit_config
+      ROOST_UPDATE=1 build/checked/bin/unit_config
       python3 scripts/gen_config_docs.py
       ;;
     clean) rm -rf build server ;;

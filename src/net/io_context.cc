@@ -25,11 +25,15 @@ IoContext::IoContext(event::Loop& loop) noexcept
 }
 
 IoContext::~IoContext() {
-  connections_.forEach([](Connection& connection) { connection.close(); });
-  IoContext::run();
+  closeAll();
   loop_.setAfterBatch(nullptr);
   loop_.cancel(*this);
   chunks_.give(scratch_);
+}
+
+void IoContext::closeAll() noexcept {
+  connections_.forEach([](Connection& connection) { connection.close(); });
+  IoContext::run();
 }
 
 void IoContext::setFactory(uint16_t index, SessionFactory& factory) {
@@ -43,6 +47,7 @@ Connection& IoContext::open(int fd, const PeerAddr& peer, uint16_t listener) noe
 
 void IoContext::adopt(const AcceptedSocket& socket) noexcept {
   Connection& connection = open(socket.fd, socket.peer, socket.listener);
+  connection.set(Connection::kAccepted, true);
   connection.setSession(factories_[socket.listener]->sessionFor(connection));
   connection.start(false);
 }
@@ -62,7 +67,9 @@ Status IoContext::connect(const SocketAddress& address, Session& session) noexce
   }
   Connection& connection = open(fd, PeerAddr::from(address.get(), address.size()), 0);
   connection.setSession(session);
-  connection.start(rc < 0);
+  // Even where it stands at once: the session hears of it from the loop, never from within this call, and no read may
+  // begin while another connection's bytes lie in the shared scratch.
+  connection.start(true);
   return {};
 }
 
@@ -92,6 +99,7 @@ void IoContext::onExpired(event::WheelNode& node) noexcept {
 void IoContext::retire(Connection& connection) noexcept {
   wheel_.remove(connection);
   retired_.push_back(connection.slot());
+  if (!connection.has(Connection::kAccepted)) return;
   closed_.store(closed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 

@@ -32,7 +32,7 @@ class IoContext final : private event::Timer, private event::Task {
   static constexpr uint32_t kTickMs = 250;
 
   explicit IoContext(event::Loop& loop) noexcept;
-  ~IoContext();  // closes what is left
+  ~IoContext();  // closeAll()
   IoContext(const IoContext&) = delete;
   IoContext& operator=(const IoContext&) = delete;
 
@@ -45,6 +45,9 @@ class IoContext final : private event::Timer, private event::Task {
   void adopt(const AcceptedSocket& socket) noexcept;
   // Begins to connect; the session is told how that goes. An error here means that nothing was begun.
   Status connect(const SocketAddress& address, Session& session) noexcept;
+
+  // Closes every connection; their sessions hear of it before this returns. Not from within an event of one.
+  void closeAll() noexcept;
 
   // Connections of this loop by name; nullptr when it is gone.
   Connection* find(uint32_t slot, uint32_t generation) noexcept {
@@ -59,7 +62,7 @@ class IoContext final : private event::Timer, private event::Task {
   }
   size_t size() const noexcept { return connections_.size(); }
 
-  // How many sockets this loop has been done with; any thread.
+  // How many of the sockets it adopted this loop has been done with; any thread.
   uint64_t closedCount() const noexcept { return closed_.load(std::memory_order_relaxed); }
 
   event::Loop& loop() const noexcept { return loop_; }

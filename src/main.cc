@@ -1,0 +1,5 @@
+#include "server/startup.h"
+
+int main(int argc, char** argv) {
+  return roost::server::runProgram(argc, argv);
+}

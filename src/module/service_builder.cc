@@ -1,0 +1,189 @@
+#include "module/service_builder.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "http/host.h"
+#include "http/target.h"
+
+namespace roost::module {
+namespace {
+
+using config::errorAt;
+using config::Node;
+
+uint32_t asU32(Node node) noexcept {
+  return static_cast<uint32_t>(node.asInt());
+}
+
+http::ServiceOptions optionsOf(Node http_node) {
+  http::ServiceOptions options;
+  options.head_limits.max_head_bytes = asU32(http_node["max_head_size_bytes"]);
+  options.head_limits.max_fields = static_cast<uint16_t>(http_node["max_fields"].asInt());
+  options.head_limits.max_target_bytes = asU32(http_node["max_target_size_bytes"]);
+  options.max_body_bytes = static_cast<uint64_t>(http_node["max_body_size"].asInt());
+  options.max_discard_body_bytes = static_cast<uint64_t>(http_node["max_discard_body_bytes"].asInt());
+  options.head_timeout_ms = asU32(http_node["head_timeout_ms"]);
+  options.body_timeout_ms = asU32(http_node["body_timeout_ms"]);
+  options.keep_alive_timeout_ms = asU32(http_node["keep_alive_timeout_ms"]);
+  options.send_timeout_ms = asU32(http_node["send_timeout_ms"]);
+  options.max_requests_per_connection = asU32(http_node["max_requests_per_connection"]);
+  options.server_header = http_node["server_header"].asString();
+  return options;
+}
+
+// The place of an earlier mention, for "named twice".
+std::string placeOf(Node node) {
+  const config::Position position = node.position();
+  return fmt::format("{}:{}", position.file, position.line);
+}
+
+// Builds one Service; lives for one call.
+class Builder {
+ public:
+  Builder(Node root, const Registry& registry) : root_(root), registry_(registry) {}
+
+  ServiceResult run() {
+    const Node http_node = root_["http"];
+    http::ServiceOptions options = optionsOf(http_node);
+    server_header_ = options.server_header;
+    std::vector<std::unique_ptr<http::Site>> sites;
+    const Node site_nodes = http_node["sites"];
+    for (size_t i = 0; i < site_nodes.size(); ++i) sites.push_back(buildSite(site_nodes.at(i)));
+    ServiceResult result;
+    if (errors_.empty()) {
+      Result<http::Router> router = http::Router::build(std::move(sites));
+      if (router.ok()) {
+        result.service = std::make_shared<const http::Service>(std::move(options), std::move(router).value());
+      } else {
+        errors_.push_back(errorAt(site_nodes, router.status().message()));
+      }
+    }
+    result.errors = std::move(errors_);
+    return result;
+  }
+
+ private:
+  std::unique_ptr<http::Site> buildSite(Node node) {
+    auto site = std::make_unique<http::Site>();
+    const Node hosts = node["host"];
+    for (size_t i = 0; i < hosts.size(); ++i) addHost(*site, hosts.at(i));
+    std::unordered_map<std::string, Node> paths;
+    const Node routes = node["routes"];
+    for (size_t i = 0; i < routes.size(); ++i) {
+      const Node path = routes.at(i)["path"];
+      const bool good_path = checkPath(path, paths);
+      std::unique_ptr<http::Route> route = buildRoute(routes.at(i));
+      if (good_path && route != nullptr) site->routes.push_back(std::move(route));
+    }
+    return site;
+  }
+
+  void addHost(http::Site& site, Node node) {
+    const std::string& text = node.asString();
+    std::string host = text;
+    if (text != "*") {
+      const bool wildcard = text.substr(0, 2) == "*.";
+      const std::string_view name = wildcard ? std::string_view(text).substr(2) : std::string_view(text);
+      const http::Authority authority = http::parseHost(name);
+      const bool is_name = authority.ok() && authority.kind != http::HostKind::kEmpty &&
+                           name.find('*') == std::string_view::npos;
+      if (!is_name || (wildcard && authority.kind != http::HostKind::kRegName)) {
+        errors_.push_back(errorAt(
+            node,
+            fmt::format("\"{}\" is not a host: write \"example.org\", \"*.example.org\", \"192.0.2.1\", "
+                        "\"[2001:db8::1]\" or \"*\"",
+                        text)));
+        return;
+      }
+      if (authority.has_port || name.back() == ':') {
+        errors_.push_back(errorAt(node, fmt::format("\"{}\": a host is named without its port", text)));
+        return;
+      }
+      char lower[http::kMaxHostBytes];
+      host = (wildcard ? "*." : "") + std::string(lower, http::lowerHost(authority.host, lower));
+    }
+    const auto [earlier, fresh] = hosts_.emplace(host, node);
+    if (!fresh) {
+      errors_.push_back(errorAt(
+          node, fmt::format("host \"{}\" is named twice, first at {}", host, placeOf(earlier->second))));
+      return;
+    }
+    site.hosts.push_back(std::move(host));
+  }
+
+  bool checkPath(Node node, std::unordered_map<std::string, Node>& paths) {
+    const std::string& path = node.asString();
+    if (path.find_first_of("?#") != std::string::npos) {
+      errors_.push_back(
+          errorAt(node, fmt::format("path \"{}\": a route's path has neither query nor fragment", path)));
+      return false;
+    }
+    // Routes are compared with decoded paths. What decoding would change could never match, except that a '%'
+    // may stand for itself there.
+    std::string escaped;
+    http::appendEncodedPath(escaped, path);
+    std::string decoded(escaped.size() + 1, '\0');
+    const http::DecodedPath result = http::decodePath(escaped, decoded.data(), decoded.size());
+    decoded.resize(result.ok() ? result.size : 0);
+    if (!result.ok() || decoded != path) {
+      const std::string hint = result.ok() ? fmt::format(": write \"{}\"", decoded)
+                                           : fmt::format(" ({})", http::pathErrorText(result.error));
+      errors_.push_back(
+          errorAt(node, fmt::format("path \"{}\": no request can have this path{}", path, hint)));
+      return false;
+    }
+    const auto [earlier, fresh] = paths.emplace(path, node);
+    if (!fresh) {
+      errors_.push_back(errorAt(
+          node, fmt::format("path \"{}\" is routed twice, first at {}", path, placeOf(earlier->second))));
+    }
+    return fresh;
+  }
+
+  // nullptr after an error.
+  std::unique_ptr<http::Route> buildRoute(Node node) {
+    auto route = std::make_unique<http::Route>();
+    route->path = node["path"].asString();
+    bool good = true;
+    for (const config::Member member : node.members()) {
+      Module* module = registry_.find(member.key);
+      if (module == nullptr) continue;  // the route's own keys; the schema knows no others
+      Result<RouteParts> parts = module->build(member.value, {route->path, root_, server_header_});
+      if (!parts.ok()) {
+        errors_.push_back(errorAt(member.value, parts.status().message()));
+        good = false;
+        continue;
+      }
+      take(std::move(parts).value(), *route);
+    }
+    if (!good) return nullptr;
+    if (route->handler != nullptr) return route;
+    errors_.push_back(errorAt(node, fmt::format("path \"{}\" has no handler", route->path)));
+    return nullptr;
+  }
+
+  static void take(RouteParts parts, http::Route& route) {
+    if (parts.handler != nullptr) route.handler = std::move(parts.handler);
+    for (auto& filter : parts.request_filters) route.request_filters.push_back(std::move(filter));
+    for (auto& filter : parts.response_filters) route.response_filters.push_back(std::move(filter));
+  }
+
+  const Node root_;
+  const Registry& registry_;
+  std::string server_header_;
+  std::vector<config::Diagnostic> errors_;
+  std::unordered_map<std::string, Node> hosts_;
+};
+
+}  // namespace
+
+ServiceResult buildService(Node root, const Registry& registry) {
+  return Builder(root, registry).run();
+}
+
+}  // namespace roost::module

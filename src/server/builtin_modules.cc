@@ -1,0 +1,19 @@
+#include "server/builtin_modules.h"
+
+#ifdef ROOST_HAS_STATIC_FILES
+#include "modules/static_files/static_files.h"
+#endif
+
+namespace roost::server {
+
+// The one list. A module that can be left out of a build has a ROOST_HAS_ definition from
+// src/server/CMakeLists.txt.
+std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
+  std::vector<std::unique_ptr<module::Module>> modules;
+#ifdef ROOST_HAS_STATIC_FILES
+  modules.push_back(modules::static_files::makeStaticFiles());
+#endif
+  return modules;
+}
+
+}  // namespace roost::server

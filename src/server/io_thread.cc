@@ -1,0 +1,118 @@
+#include "server/io_thread.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "log/log.h"
+#include "net/connection.h"
+#include "server/processors.h"
+
+namespace roost::server {
+namespace {
+
+constexpr std::chrono::milliseconds kDrainStep{10};
+
+}  // namespace
+
+Result<std::unique_ptr<IoThread>> IoThread::create(Sys& sys, const IoThreadOptions& options,
+                                                   event::TaskPool& tasks, module::Registry& modules,
+                                                   std::shared_ptr<const http::Service> service) {
+  auto loop = event::Loop::create(sys, options.index);
+  if (!loop.ok()) return loop.status();
+  std::unique_ptr<IoThread> thread(new IoThread(options, std::move(loop).value(), tasks, modules));
+  thread->http_.setService(std::move(service));
+  return thread;
+}
+
+IoThread::IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> loop, event::TaskPool& tasks,
+                   module::Registry& modules)
+    : options_(options),
+      modules_(modules),
+      loop_(std::move(loop)),
+      io_(*loop_),
+      http_(io_, tasks),
+      protocol_(http_),
+      local_sink_(io_, options.connection_limit) {
+  io_.setLingerMs(options.linger_ms);
+  for (uint16_t i = 0; i < options.listener_count; ++i) io_.setFactory(i, protocol_);
+}
+
+IoThread::~IoThread() = default;
+
+Status IoThread::openHandoff() {
+  handoff_ = std::make_unique<net::FdHandoff>(io_, options_.connection_limit);
+  return handoff_->open();
+}
+
+void IoThread::addListener(net::Listener listener, uint16_t listener_index, const net::CidrSet* blocked) {
+  acceptors_.push_back(std::make_unique<net::Acceptor>(*loop_, std::move(listener), listener_index,
+                                                       local_sink_, net::Acceptor::Trigger::kLevel));
+  acceptors_.back()->setBlocked(blocked);
+}
+
+Status IoThread::start() {
+  for (const auto& acceptor : acceptors_) {
+    Status status = acceptor->start();
+    if (!status.ok()) return status;
+  }
+  std::promise<void> ready;
+  const std::future<void> is_ready = ready.get_future();
+  try {
+    thread_ = std::thread([this, told = std::move(ready)]() mutable { run(std::move(told)); });
+  } catch (const std::system_error& error) {
+    return Status::fromErrno(error.code().value(), "cannot start an IO thread");
+  }
+  is_ready.wait();
+  return {};
+}
+
+void IoThread::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void IoThread::run(std::promise<void> ready) noexcept {
+  log::setThreadName(fmt::format("roost-io-{}", options_.index));
+  if (options_.processor) {
+    const Status status = pinThisThread(*options_.processor);
+    if (!status.ok()) LOG_WARN("{}", status.message());
+  }
+  modules_.onLoopStart(http_);
+  ready.set_value();
+  loop_->run();
+  io_.closeAll();
+  // What was posted by threads that have ended since, and what waited for the end of a batch.
+  loop_->runOnce(0);
+  io_.closeAll();
+  modules_.onLoopStop(http_);
+}
+
+void IoThread::beginDrain(std::function<void()> drained) {
+  loop_->post(event::makeTask([this, call = std::move(drained)]() mutable {
+    drained_ = std::move(call);
+    drain();
+  }));
+}
+
+void IoThread::drain() noexcept {
+  for (const auto& acceptor : acceptors_) acceptor->stop();
+  // An event of this batch may still name them.
+  loop_->destroyLater(event::makeTask([gone = std::move(acceptors_)] {}));
+  acceptors_.clear();
+  if (handoff_ != nullptr) handoff_->onIo(0);
+  io_.forEach([](net::Connection& connection) { connection.closeAfterWrite(connection.writing()); });
+  drain_deadline_ns_ = loop_->nowNs() + int64_t{kDrainMs} * 1'000'000;
+  loop_->armIn(drain_timer_, kDrainStep);
+}
+
+void IoThread::checkDrained() noexcept {
+  if (io_.size() > 0 && loop_->nowNs() < drain_deadline_ns_) {
+    loop_->armIn(drain_timer_, kDrainStep);
+    return;
+  }
+  drained_();
+}
+
+}  // namespace roost::server

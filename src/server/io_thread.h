@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/status.h"
+#include "event/loop.h"
+#include "event/task_pool.h"
+#include "http/h1/protocol.h"
+#include "http/loop_context.h"
+#include "module/registry.h"
+#include "net/acceptor.h"
+#include "net/fd_handoff.h"
+#include "net/io_context.h"
+
+namespace roost::server {
+
+// What an IO thread is made of.
+struct IoThreadOptions {
+  uint32_t index = 0;
+  uint64_t connection_limit = UINT64_MAX;
+  uint32_t linger_ms = 5000;
+  uint16_t listener_count = 0;   // connections name the one they came through
+  std::optional<int> processor;  // the thread is tied to it
+};
+
+// One IO thread and all that lives on its loop. Made, started, joined and destroyed by the main thread, which
+// owns it; the registry, the task pool and what `drained` refers to outlive it.
+//
+// Its end has two steps, so that what other threads still post to its loop is run while everything stands:
+//   beginDrain()  it accepts no more, closes what is silent, lets what waits to be sent go out for at most
+//   kDrainMs,
+//                 and calls `drained` once;
+//   finish()      when the task pool has ended too: closes the rest, lets modules go, ends the thread.
+class IoThread {
+ public:
+  static constexpr int kDrainMs = 1000;
+
+  // Opens the loop; no thread yet. Errors: out of descriptors.
+  static Result<std::unique_ptr<IoThread>> create(Sys& sys, const IoThreadOptions& options,
+                                                  event::TaskPool& tasks, module::Registry& modules,
+                                                  std::shared_ptr<const http::Service> service);
+  ~IoThread();  // REQUIRES: never started, or joined
+  IoThread(const IoThread&) = delete;
+  IoThread& operator=(const IoThread&) = delete;
+
+  // Before start(): where its connections come from, one of these or both.
+  Status openHandoff();
+  void addListener(net::Listener listener, uint16_t listener_index, const net::CidrSet* blocked);
+  net::FdHandoff& handoff() noexcept { return *handoff_; }  // REQUIRES: openHandoff()
+
+  // Starts the thread and returns when its loop is about to run.
+  Status start();
+  // Any thread. `drained` is called on the IO thread.
+  void beginDrain(std::function<void()> drained);
+  void finish() noexcept { loop_->stop(); }  // any thread
+  void join();
+
+ private:
+  class DrainTimer final : public event::Timer {
+   public:
+    explicit DrainTimer(IoThread& owner) noexcept : owner_(owner) {}
+    void onTimer() noexcept override { owner_.checkDrained(); }
+
+   private:
+    IoThread& owner_;
+  };
+
+  IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> loop, event::TaskPool& tasks,
+           module::Registry& modules);
+  void run(std::promise<void> ready) noexcept;
+  void drain() noexcept;
+  void checkDrained() noexcept;
+
+  // Destroyed from the last to the first: what accepts, then HTTP, then the connections' memory, then the
+  // loop. All connections are closed by then (run()).
+  const IoThreadOptions options_;
+  module::Registry& modules_;
+  std::unique_ptr<event::Loop> loop_;
+  net::IoContext io_;
+  http::LoopContext http_;
+  http::h1::Protocol protocol_;
+  net::LocalSink local_sink_;
+  std::unique_ptr<net::FdHandoff> handoff_;
+  std::vector<std::unique_ptr<net::Acceptor>> acceptors_;
+  DrainTimer drain_timer_{*this};
+  std::function<void()> drained_;
+  int64_t drain_deadline_ns_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace roost::server

@@ -1,0 +1,123 @@
+#include "server/options.h"
+
+#include <fmt/format.h>
+#include <getopt.h>
+
+#include <algorithm>
+
+#ifndef ROOST_VERSION
+#error "the build names the version"
+#endif
+
+namespace roost::server {
+namespace {
+
+enum LongOnly : int { kDumpFlag = 256, kPrintSchemaFlag };
+
+constexpr option kLongOptions[] = {
+    {"file", required_argument, nullptr, 'f'},
+    {"test", no_argument, nullptr, 't'},
+    {"dump", no_argument, nullptr, kDumpFlag},
+    {"print-schema", no_argument, nullptr, kPrintSchemaFlag},
+    {"version", no_argument, nullptr, 'V'},
+    {"help", no_argument, nullptr, 'h'},
+    {nullptr, 0, nullptr, 0},
+};
+
+// Higher wins.
+int rank(Action action) noexcept {
+  switch (action) {
+    case Action::kServe:
+      return 0;
+    case Action::kTest:
+      return 1;
+    case Action::kDump:
+      return 2;
+    case Action::kPrintSchema:
+      return 3;
+    case Action::kVersion:
+      return 4;
+    case Action::kHelp:
+      return 5;
+  }
+  return 0;
+}
+
+constexpr const char* kSeeHelp = "; -h lists the options";
+
+Status unknown(char* const* argv, int index_before) {
+  // getopt names a bad short option by optopt and a bad long one only by its place.
+  const std::string what = ::optopt > 0 && ::optopt < kDumpFlag
+                               ? fmt::format("-{}", static_cast<char>(::optopt))
+                               : std::string(argv[index_before]);
+  return Status::error(fmt::format("unknown option {}{}", what, kSeeHelp));
+}
+
+}  // namespace
+
+Result<CommandLine> parseCommandLine(int argc, char* const* argv) {
+  CommandLine line;
+  const auto want = [&line](Action action) {
+    if (rank(action) > rank(line.action)) line.action = action;
+  };
+  ::optind = 0;  // begin anew
+  ::opterr = 0;
+  for (;;) {
+    const int index_before = std::max(::optind, 1);
+    const int flag = ::getopt_long(argc, argv, "+:f:tVh", kLongOptions, nullptr);
+    if (flag == -1) break;
+    switch (flag) {
+      case 'f':
+        line.config_path = ::optarg;
+        break;
+      case 't':
+        want(Action::kTest);
+        break;
+      case kDumpFlag:
+        want(Action::kDump);
+        break;
+      case kPrintSchemaFlag:
+        want(Action::kPrintSchema);
+        break;
+      case 'V':
+        want(Action::kVersion);
+        break;
+      case 'h':
+        want(Action::kHelp);
+        break;
+      case ':':
+        return Status::error(fmt::format("option {} needs a value{}", argv[index_before], kSeeHelp));
+      default:
+        return unknown(argv, index_before);
+    }
+  }
+  if (::optind < argc) {
+    return Status::error(fmt::format("\"{}\" is no option; a configuration file is named with -f{}",
+                                     argv[::optind], kSeeHelp));
+  }
+  if (line.config_path.empty())
+    return Status::error(fmt::format("option -f needs the name of a file{}", kSeeHelp));
+  return line;
+}
+
+std::string_view helpText() noexcept {
+  return "usage: server [-f FILE] [-t | --dump | --print-schema | -V | -h]\n"
+         "\n"
+         "Serves what FILE says, in the foreground, until it is told to stop.\n"
+         "\n"
+         "  -f, --file FILE     the configuration; conf/server.json if not given\n"
+         "  -t, --test          check the configuration and exit: 0 when it is good\n"
+         "      --dump          print the configuration with every default, path and include filled in\n"
+         "      --print-schema  print the JSON Schema of the configuration, for editors\n"
+         "  -V, --version       print the version\n"
+         "  -h, --help          print this text\n"
+         "\n"
+         "Signals: TERM and INT stop the server, a second one at once; USR1 reopens the log's file.\n"
+         "Exit codes: 0 stopped or checked, 1 cannot serve (one line says why), 2 wrong command line.\n";
+}
+
+std::string_view versionLine() noexcept {
+  return "roost " ROOST_VERSION;
+}
+
+}  // namespace roost::server

@@ -1,0 +1,209 @@
+#include "server/server.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "base/unique_fd.h"
+#include "log/log.h"
+
+namespace roost::server {
+namespace {
+
+// How a person reaches it from this machine: a socket on every address is reached on the loopback address
+// too.
+std::string urlOf(const net::SocketAddress& address) {
+  if (address.family() == AF_UNIX) return address.toString();
+  const std::string text = address.toString();
+  const std::string port = text.substr(text.rfind(':'));
+  const std::string host = text.substr(0, text.size() - port.size());
+  if (host == "0.0.0.0") return "http://127.0.0.1" + port + "/";
+  if (host == "[::]") return "http://[::1]" + port + "/";
+  return "http://" + text + "/";
+}
+
+const char* signalName(int number) noexcept {
+  return number == SIGINT ? "SIGINT" : "SIGTERM";
+}
+
+}  // namespace
+
+Server::Server(ServerConfig config, config::Node root, module::Registry& registry, Sys& sys)
+    : config_(std::move(config)), root_(root), registry_(registry), sys_(sys) {}
+
+Server::~Server() {
+  endThreads();
+  if (stopper_.joinable()) stopper_.join();
+  acceptors_.clear();
+  threads_.clear();
+  registry_.stop();
+  if (pid_file_written_) ::unlink(config_.pid_file.c_str());
+}
+
+Status Server::start() {
+  auto loop = event::Loop::create(sys_, config_.io_threads);
+  if (!loop.ok()) return loop.status();
+  main_loop_ = std::move(loop).value();
+  Status status = signals_.open(*main_loop_, *this);
+  if (status.ok()) status = openListeners();
+  if (status.ok()) status = registry_.start({sys_, config_.io_threads, root_});
+  if (status.ok()) status = openThreads();
+  if (status.ok()) status = writePidFile();
+  return status;
+}
+
+Status Server::openListeners() {
+  for (const net::ListenOptions& wanted : config_.listeners) {
+    // The first socket chooses the port where that is left open; the others of its group share it. A Unix
+    // socket's file belongs to one socket.
+    const bool shared = config_.accept == AcceptMode::kReusePort && wanted.address.family() != AF_UNIX;
+    net::ListenOptions options = wanted;
+    options.reuse_port = shared;
+    std::vector<net::Listener> group;
+    for (uint32_t i = 0; i < (shared ? config_.io_threads : 1); ++i) {
+      auto listener = net::Listener::open(sys_, options);
+      if (!listener.ok()) return listener.status();
+      options.address = listener->address();
+      group.push_back(std::move(listener).value());
+    }
+    addresses_.push_back(options.address);
+    opened_.push_back(std::move(group));
+  }
+  return {};
+}
+
+Status Server::openThreads() {
+  const AllSignalsBlocked blocked;
+  tasks_ = std::make_unique<event::TaskPool>(config_.task_threads, kTaskQueueLimit);
+  for (uint32_t i = 0; i < config_.io_threads; ++i) {
+    IoThreadOptions options;
+    options.index = i;
+    options.connection_limit = config_.connection_limit;
+    options.linger_ms = config_.linger_ms;
+    options.listener_count = static_cast<uint16_t>(opened_.size());
+    if (!config_.processors.empty()) options.processor = config_.processors[i % config_.processors.size()];
+    auto thread = IoThread::create(sys_, options, *tasks_, registry_, config_.service);
+    if (!thread.ok()) return thread.status();
+    threads_.push_back(std::move(thread).value());
+  }
+  Status status;
+  if (config_.accept == AcceptMode::kReusePort) {
+    openReusePort();
+  } else {
+    status = openHandoff();
+  }
+  for (size_t i = 0; status.ok() && i < threads_.size(); ++i) status = threads_[i]->start();
+  for (size_t i = 0; status.ok() && i < acceptors_.size(); ++i) status = acceptors_[i]->start();
+  return status;
+}
+
+// Every IO thread has a socket of its own of each group; a group of one (Unix) goes to one thread, in turn.
+void Server::openReusePort() {
+  for (size_t i = 0; i < opened_.size(); ++i) {
+    for (size_t k = 0; k < opened_[i].size(); ++k) {
+      IoThread& thread = *threads_[(opened_[i].size() == 1 ? i : k) % threads_.size()];
+      thread.addListener(std::move(opened_[i][k]), static_cast<uint16_t>(i), &config_.blocked);
+    }
+  }
+  opened_.clear();
+}
+
+Status Server::openHandoff() {
+  std::vector<net::FdHandoff*> targets;
+  for (const auto& thread : threads_) {
+    Status status = thread->openHandoff();
+    if (!status.ok()) return status;
+    targets.push_back(&thread->handoff());
+  }
+  sink_ = std::make_unique<net::RoundRobinSink>(std::move(targets));
+  for (size_t i = 0; i < opened_.size(); ++i) {
+    acceptors_.push_back(std::make_unique<net::Acceptor>(*main_loop_, std::move(opened_[i].front()),
+                                                         static_cast<uint16_t>(i), *sink_,
+                                                         net::Acceptor::Trigger::kEdge));
+    acceptors_.back()->setBlocked(&config_.blocked);
+  }
+  opened_.clear();
+  return {};
+}
+
+Status Server::writePidFile() {
+  if (config_.pid_file.empty()) return {};
+  const UniqueFd fd(::open(config_.pid_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const std::string text = fmt::format("{}\n", ::getpid());
+  if (!fd || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return Status::fromErrno(errno, fmt::format("cannot write pid_file {}", config_.pid_file));
+  }
+  pid_file_written_ = true;
+  return {};
+}
+
+std::string Server::description() const {
+  std::vector<std::string> urls;
+  for (const net::SocketAddress& address : addresses_) urls.push_back(urlOf(address));
+  return fmt::format("{} (pid {}, {} IO thread{}, {})", fmt::join(urls, " "), ::getpid(), config_.io_threads,
+                     config_.io_threads == 1 ? "" : "s",
+                     config_.accept == AcceptMode::kReusePort ? "reuseport" : "handoff");
+}
+
+void Server::run() {
+  main_loop_->run();
+  if (stopper_.joinable()) stopper_.join();
+}
+
+void Server::onSignal(int number) noexcept {
+  switch (number) {
+    case SIGUSR1:
+      LOG_INFO("SIGUSR1: the log's file is opened anew");
+      log::reopen();
+      break;
+    case SIGHUP:
+      LOG_WARN("SIGHUP: this version cannot load a changed configuration while it runs; restart it instead");
+      break;
+    default:
+      if (stopping_) {
+        LOG_WARN("{} again: ending at once", signalName(number));
+        log::flush();
+        ::_exit(1);
+      }
+      beginStop(number);
+  }
+}
+
+void Server::beginStop(int signal_number) {
+  stopping_ = true;
+  LOG_INFO("{}: stopping", signalName(signal_number));
+  for (const auto& acceptor : acceptors_) acceptor->stop();
+  // An event of this batch may still name them.
+  main_loop_->destroyLater(event::makeTask([gone = std::move(acceptors_)] {}));
+  acceptors_.clear();
+  for (const auto& thread : threads_) {
+    thread->beginDrain([this] {
+      main_loop_->post(event::makeTask([this] {
+        if (++drained_ == threads_.size()) finishStop();
+      }));
+    });
+  }
+}
+
+// The pool may have slow work to end, and the main loop must hear a second signal meanwhile.
+void Server::finishStop() {
+  const AllSignalsBlocked blocked;
+  stopper_ = std::thread([this] {
+    endThreads();
+    main_loop_->stop();
+  });
+}
+
+// The pool first: what it still posts to the loops is run there.
+void Server::endThreads() noexcept {
+  if (tasks_ != nullptr) tasks_->stop();
+  for (const auto& thread : threads_) thread->finish();
+  for (const auto& thread : threads_) thread->join();
+}
+
+}  // namespace roost::server

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/status.h"
+#include "config/node.h"
+#include "event/loop.h"
+#include "event/task_pool.h"
+#include "module/registry.h"
+#include "net/acceptor.h"
+#include "server/io_thread.h"
+#include "server/server_config.h"
+#include "server/signals.h"
+
+namespace roost::server {
+
+// The running server: listeners, IO threads, task threads and the main loop, which accepts (in handoff mode)
+// and hears signals. One per process, on the main thread. REQUIRES: Signals::block() has been called.
+class Server final : private SignalListener {
+ public:
+  // `registry`, and what `root` belongs to, outlive the server.
+  Server(ServerConfig config, config::Node root, module::Registry& registry, Sys& sys);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Opens everything and starts the threads. After an error what had begun has ended again. The error is one
+  // line.
+  Status start();
+  // What was opened: "http://127.0.0.1:4507/ unix:/run/roost.sock (pid 1, 2 IO threads, handoff)".
+  std::string description() const;
+  // Serves until a signal ends it. REQUIRES: start() has succeeded.
+  void run();
+
+ private:
+  Status openListeners();
+  void openReusePort();
+  Status openHandoff();
+  Status openThreads();
+  Status writePidFile();
+  void onSignal(int number) noexcept override;
+  void beginStop(int signal_number);
+  void finishStop();
+  void endThreads() noexcept;
+
+  static constexpr size_t kTaskQueueLimit = 4096;
+
+  const ServerConfig config_;
+  const config::Node root_;
+  module::Registry& registry_;
+  Sys& sys_;
+
+  std::unique_ptr<event::Loop> main_loop_;
+  Signals signals_;
+  std::unique_ptr<event::TaskPool> tasks_;
+  std::vector<net::SocketAddress> addresses_;       // as bound
+  std::vector<std::vector<net::Listener>> opened_;  // per listener: one, or one for each IO thread
+  std::vector<std::unique_ptr<IoThread>> threads_;
+  std::unique_ptr<net::RoundRobinSink> sink_;
+  std::vector<std::unique_ptr<net::Acceptor>> acceptors_;
+  size_t drained_ = 0;  // IO threads
+  bool stopping_ = false;
+  bool pid_file_written_ = false;
+  std::thread stopper_;  // waits for the other threads' ends, so that the main loop goes on hearing signals
+};
+
+}  // namespace roost::server

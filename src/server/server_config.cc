@@ -1,0 +1,128 @@
+#include "server/server_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "module/service_builder.h"
+
+namespace roost::server {
+namespace {
+
+using config::errorAt;
+using config::Node;
+using Errors = std::vector<config::Diagnostic>;
+
+uint32_t asU32(Node node) noexcept {
+  return static_cast<uint32_t>(node.asInt());
+}
+
+mode_t fileMode(const std::string& octal) noexcept {
+  unsigned mode = 0;
+  std::from_chars(octal.data(), octal.data() + octal.size(), mode, 8);  // the schema has checked it
+  return static_cast<mode_t>(mode);
+}
+
+void readListener(Node node, ServerConfig& config, Errors& errors) {
+  net::ListenOptions options;
+  const bool is_unix = node["unix"].isString();
+  auto address = is_unix ? net::SocketAddress::parse("unix:" + node["unix"].asString(), 0)
+                         : net::SocketAddress::parse(node["address"].asString(), asU32(node["port"]));
+  if (!address.ok()) {
+    errors.push_back(errorAt(is_unix ? node["unix"] : node["address"], address.status().message()));
+    return;
+  }
+  options.address = *address;
+  options.backlog = static_cast<int>(node["backlog"].asInt());
+  options.tcp_nodelay = node["tcp_nodelay"].asBool();
+  options.defer_accept_s = static_cast<int>(node["defer_accept_s"].asInt());
+  options.ipv6_only = node["ipv6_only"].asBool();
+  options.unix_mode = fileMode(node["unix_mode"].asString());
+  config.listeners.push_back(options);
+}
+
+void readBlocked(Node node, ServerConfig& config, Errors& errors) {
+  std::vector<std::string> entries;
+  entries.reserve(node.size());
+  for (size_t i = 0; i < node.size(); ++i) entries.push_back(node.at(i).asString());
+  auto all = net::CidrSet::build(entries);
+  if (all.ok()) {
+    config.blocked = std::move(all).value();
+    return;
+  }
+  for (size_t i = 0; i < entries.size() && errors.size() < config::kMaxErrors; ++i) {
+    const auto one = net::CidrSet::build({entries[i]});
+    if (!one.ok()) errors.push_back(errorAt(node.at(i), one.status().message()));
+  }
+}
+
+void readProcessors(Node node, const std::vector<int>& allowed, ServerConfig& config, Errors& errors) {
+  if (!node.isArray()) {
+    if (node.asBool()) config.processors = allowed;
+    return;
+  }
+  for (size_t i = 0; i < node.size(); ++i) {
+    const int processor = static_cast<int>(node.at(i).asInt());
+    if (std::find(allowed.begin(), allowed.end(), processor) == allowed.end()) {
+      errors.push_back(errorAt(node.at(i), fmt::format("this process may not use processor {}, only {}",
+                                                       processor, fmt::join(allowed, ", "))));
+    }
+    config.processors.push_back(processor);
+  }
+}
+
+log::Level levelOf(const std::string& name) noexcept {
+  if (name == "DEBUG") return log::Level::kDebug;
+  if (name == "WARN") return log::Level::kWarn;
+  return name == "ERROR" ? log::Level::kError : log::Level::kInfo;
+}
+
+log::Options logOptions(Node node) {
+  log::Options options;
+  options.level = levelOf(node["level"].asString());
+  options.async = node["async"].asBool();
+  options.flush_second = static_cast<int>(node["flush_second"].asInt());
+  options.roll_size_bytes = static_cast<uint64_t>(node["roll_size"].asInt());
+  options.directory = node["path"].asString();
+  options.base_name = node["base_name"].asString();
+  options.on_full = node["on_full"].asString() == "block" ? log::OnFull::kBlock : log::OnFull::kDrop;
+  options.format = node["format"].asString() == "json" ? log::Format::kJson : log::Format::kText;
+  options.thread_buffer_bytes = static_cast<size_t>(node["thread_buffer_bytes"].asInt());
+  options.keep_files = static_cast<int>(node["keep_files"].asInt());
+  return options;
+}
+
+}  // namespace
+
+ServerConfigResult readServerConfig(Node root, const module::Registry& registry,
+                                    const std::vector<int>& allowed) {
+  ServerConfigResult result;
+  ServerConfig config;
+  Errors& errors = result.errors;
+  const Node listen = root["listen"];
+  for (size_t i = 0; i < listen.size(); ++i) readListener(listen.at(i), config, errors);
+  const Node workers = root["worker_processes"];
+  config.io_threads = workers.isInt() ? asU32(workers) : static_cast<uint32_t>(allowed.size());
+  const int64_t limit = root["worker_connections"].asInt();
+  if (limit == 0) errors.push_back(errorAt(root["worker_connections"], "0 connections: -1 means no limit"));
+  config.connection_limit = limit < 0 ? UINT64_MAX : static_cast<uint64_t>(limit);
+  config.task_threads = asU32(root["task_processes"]);
+  readProcessors(root["cpu_affinity"], allowed, config, errors);
+  config.accept = root["accept"].asString() == "reuseport" ? AcceptMode::kReusePort : AcceptMode::kHandoff;
+  readBlocked(root["blocks_ip"], config, errors);
+  config.linger_ms = asU32(root["http"]["linger_timeout_ms"]);
+  config.pid_file = root["pid_file"].asString();
+  config.mysql_wanted = root["mysql"]["mysql_started"].asBool();
+  config.log = logOptions(root["log"]);
+
+  module::ServiceResult service = module::buildService(root, registry);
+  config.service = std::move(service.service);
+  errors.insert(errors.end(), std::make_move_iterator(service.errors.begin()),
+                std::make_move_iterator(service.errors.end()));
+  if (errors.empty()) result.config.emplace(std::move(config));
+  return result;
+}
+
+}  // namespace roost::server

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "http/service.h"
+#include "log/options.h"
+#include "module/registry.h"
+#include "net/cidr_set.h"
+#include "net/listener.h"
+
+namespace roost::server {
+
+enum class AcceptMode : uint8_t { kHandoff, kReusePort };
+
+// A loaded configuration in the form the server wants it, checked as far as that goes without touching the
+// network.
+struct ServerConfig {
+  std::vector<net::ListenOptions> listeners;  // at least one
+  uint32_t io_threads = 1;
+  uint64_t connection_limit = UINT64_MAX;  // of one IO thread
+  uint32_t task_threads = 0;
+  std::vector<int> processors;  // IO thread k runs on [k % size]; empty: anywhere
+  AcceptMode accept = AcceptMode::kHandoff;
+  net::CidrSet blocked;
+  uint32_t linger_ms = 5000;
+  std::string pid_file;  // empty: none
+  bool mysql_wanted = false;
+  log::Options log;
+  std::shared_ptr<const http::Service> service;
+};
+
+struct ServerConfigResult {
+  std::optional<ServerConfig> config;  // nothing when there are errors
+  std::vector<config::Diagnostic> errors;
+};
+
+// Main thread. `allowed` are the processors this process may use (allowedProcessors). `root` outlives what
+// comes of it.
+ServerConfigResult readServerConfig(config::Node root, const module::Registry& registry,
+                                    const std::vector<int>& allowed);
+
+}  // namespace roost::server

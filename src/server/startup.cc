@@ -1,0 +1,108 @@
+#include "server/startup.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "config/config.h"
+#include "log/log.h"
+#include "module/registry.h"
+#include "server/builtin_modules.h"
+#include "server/options.h"
+#include "server/processors.h"
+#include "server/server.h"
+#include "server/server_config.h"
+#include "server/signals.h"
+
+namespace roost::server {
+namespace {
+
+constexpr int kCannotServe = 1;
+constexpr int kWrongUsage = 2;
+
+int fail(std::string_view message) {
+  fmt::print(stderr, "roost: {}\n", message);
+  return kCannotServe;
+}
+
+int failAll(const std::vector<config::Diagnostic>& errors) {
+  for (const config::Diagnostic& error : errors) fmt::print(stderr, "{}\n", error.toString());
+  return kCannotServe;
+}
+
+// Each connection is a descriptor, and the usual soft limit of 1024 is meant for programs that use select().
+void raiseDescriptorLimit() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  return std::fflush(stdout) == 0 && written ? 0 : kCannotServe;
+}
+
+int serve(ServerConfig config, config::Node root, module::Registry& registry) {
+  Signals::block();
+  raiseDescriptorLimit();
+  const bool mysql_wanted = config.mysql_wanted;
+  const log::Options log_options = config.log;
+  Server server(std::move(config), root, registry, realSys());
+  Status status = log::start(log_options);
+  if (!status.ok()) return fail(status.message());
+  log::setThreadName("roost-main");
+  status = server.start();
+  if (!status.ok()) {
+    LOG_ERROR("{}", status.message());
+    log::stop();
+    return fail(status.message());
+  }
+  if (mysql_wanted)
+    LOG_WARN("mysql.mysql_started is on, but this version has no MySQL client: nothing uses it");
+  const std::string description = server.description();
+  LOG_INFO("{} serving {}", versionLine(), description);
+  print(fmt::format("roost: serving {}\n", description));
+  server.run();
+  LOG_INFO("stopped");
+  return 0;
+}
+
+int runConfigured(const CommandLine& line) {
+  module::Registry registry(makeBuiltinModules());
+  auto schema = registry.schema();
+  if (!schema.ok()) return fail(schema.status().message());
+  if (line.action == Action::kPrintSchema) return print(schema->text());
+  config::LoadResult loaded = config::load(line.config_path, *schema);
+  if (!loaded.ok()) return failAll(loaded.errors);
+  if (line.action == Action::kDump) return print(loaded.config->dump());
+  ServerConfigResult result = readServerConfig(loaded.config->root(), registry, allowedProcessors());
+  if (!result.config) return failAll(result.errors);
+  if (line.action == Action::kTest) return print(fmt::format("roost: {} is good\n", line.config_path));
+  const int code = serve(std::move(*result.config), loaded.config->root(), registry);
+  log::stop();
+  return code;
+}
+
+}  // namespace
+
+int runProgram(int argc, char** argv) {
+  try {
+    const auto line = parseCommandLine(argc, argv);
+    if (!line.ok()) {
+      fail(line.status().message());
+      return kWrongUsage;
+    }
+    if (line->action == Action::kHelp) return print(helpText());
+    if (line->action == Action::kVersion) return print(fmt::format("{}\n", versionLine()));
+    return runConfigured(*line);
+  } catch (const std::exception& error) {
+    return fail(error.what());
+  }
+}
+
+}  // namespace roost::server

@@ -80,7 +80,7 @@ class ThreadRing {
   }
 
   void leave() noexcept {
-    const std::shared_ptr<ThreadBuffer> ring = std::move(ring_);
+    const RingRef ring = std::move(ring_);
     ring_.reset();
     t_buffer = nullptr;
     if (!ring) return;
@@ -92,7 +92,7 @@ class ThreadRing {
   }
 
  private:
-  std::shared_ptr<ThreadBuffer> ring_;
+  RingRef ring_;
   AltStack alt_stack_;
 };
 thread_local ThreadRing t_ring;
@@ -101,15 +101,13 @@ thread_local ThreadRing t_ring;
 
 ThreadBuffer* makeBuffer() noexcept {
   if (!t_exited) return t_ring.renew();
-  // A destructor logs after the thread's own end: a ring for that, which lasts until the log stops.
-  const std::shared_ptr<ThreadBuffer> ring =
-      Logger::instance().newBuffer(threadName().text.data(), threadName().tid);
-  return t_buffer = ring.get();
+  // A destructor logs after the thread's own end: a ring for that, which is never freed.
+  return t_buffer = Logger::instance().newBuffer(threadName().text.data(), threadName().tid).detach();
 }
 
 void wakeLogThread() noexcept {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (g_sleep.state.load(std::memory_order_relaxed) == kAwake) return;
+  // Always the exchange, never a mere look: it also orders what the caller did before against what the log
+  // thread looks at once it has said that it sleeps.
   if (g_sleep.state.exchange(kAwake, std::memory_order_seq_cst) != kAwake) futexWakeAll(g_sleep.state);
 }
 

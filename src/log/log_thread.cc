@@ -175,7 +175,7 @@ void Logger::tellDrops(ThreadBuffer& buffer) {
 }
 
 void Logger::dropDeadBuffers() {
-  const auto is_dead = [](const std::shared_ptr<ThreadBuffer>& buffer) {
+  const auto is_dead = [](const RingRef& buffer) {
     return buffer->abandoned() && buffer->published() == buffer->consumed();
   };
   if (std::none_of(buffers_.begin(), buffers_.end(), is_dead)) return;
@@ -185,6 +185,7 @@ void Logger::dropDeadBuffers() {
   for (auto it = dead; it != buffers_.end(); ++it) {
     tellDrops(**it);
     retired_drops_ += (*it)->dropped();
+    (*it)->retire();
   }
   buffers_.erase(dead, buffers_.end());
 }

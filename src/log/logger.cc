@@ -140,12 +140,12 @@ Stats Logger::stats() noexcept {
   return stats;
 }
 
-std::shared_ptr<ThreadBuffer> Logger::newBuffer(std::string_view thread_name, int64_t tid) noexcept {
+RingRef Logger::newBuffer(std::string_view thread_name, int64_t tid) noexcept {
   const uint32_t generation = g_front.generation.load(std::memory_order_acquire);
   if (generation == 0) return nullptr;
   try {
     const std::lock_guard<std::mutex> guard(buffers_lock_);
-    auto buffer = std::make_shared<ThreadBuffer>(ring_bytes_, generation, ring_blocks_);
+    RingRef buffer(new ThreadBuffer(ring_bytes_, generation, ring_blocks_));
     buffer->prefix = LineFormatter(format()).threadPrefix(thread_name, tid);
     buffer->tid = tid;
     new_buffers_.push_back(buffer);

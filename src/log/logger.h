@@ -37,7 +37,7 @@ class Logger {
   Stats stats() noexcept;
 
   // A ring for the calling thread; null when lines are to be written directly (or memory is short).
-  std::shared_ptr<ThreadBuffer> newBuffer(std::string_view thread_name, int64_t tid) noexcept;
+  RingRef newBuffer(std::string_view thread_name, int64_t tid) noexcept;
   bool running() const noexcept { return g_front.generation.load(std::memory_order_acquire) != 0; }
   void countDrop() noexcept { other_drops_.fetch_add(1, std::memory_order_relaxed); }
   void writeDirectly(const Site& site, uint32_t suppressed, std::string_view text,
@@ -83,8 +83,8 @@ class Logger {
   uint64_t formatted_ = 0;
 
   std::mutex buffers_lock_;  // new_buffers_, and all_buffers_ as others see it
-  std::vector<std::shared_ptr<ThreadBuffer>> new_buffers_;
-  std::vector<std::shared_ptr<ThreadBuffer>> buffers_;  // changed by the log thread under the lock
+  std::vector<RingRef> new_buffers_;
+  std::vector<RingRef> buffers_;  // changed by the log thread under the lock
   size_t ring_bytes_ = 0;
   bool ring_blocks_ = false;
   uint64_t retired_drops_ = 0;  // of rings that are gone

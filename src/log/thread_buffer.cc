@@ -45,7 +45,6 @@ bool ThreadBuffer::makeRoom(size_t bytes) noexcept {
     if (tryMakeRoom(bytes)) return true;
     if (!block_when_full_) {
       dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      wakeLogThread();
       return false;
     }
     waitForRoom();
@@ -58,7 +57,10 @@ bool ThreadBuffer::tryMakeRoom(size_t bytes) noexcept {
   const uint64_t start = skip ? position_ + to_end : position_;
   const uint64_t released = released_.load(std::memory_order_acquire);
   const uint64_t used = position_ - released;
-  if (used >= capacity_ / 2) wakeLogThread();
+  if (used >= capacity_ / 2 && released != woken_at_) {
+    woken_at_ = released;  // once is enough until the log thread gets on
+    wakeLogThread();
+  }
   if (start + bytes > released + capacity_) return false;
   if (skip) {
     const RecordHead marker{};  // only its null site is looked at; to_end may be shorter than a head

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -67,6 +68,14 @@ class alignas(64) ThreadBuffer {
   // Any thread.
   uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
+  // Both sides hold a reference; who lets go last frees the ring.
+  friend void intrusive_ptr_add_ref(ThreadBuffer* ring) noexcept {
+    ring->references_.fetch_add(1, std::memory_order_relaxed);
+  }
+  friend void intrusive_ptr_release(ThreadBuffer* ring) noexcept {
+    if (ring->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete ring;
+  }
+
   // Reader's notes; the thread's name and id are set before the ring is shared.
   std::string prefix;  // "[name/tid] " or its JSON form
   int64_t tid = 0;
@@ -87,6 +96,7 @@ class alignas(64) ThreadBuffer {
 
   alignas(64) uint64_t position_ = 0;  // writer's own
   uint64_t free_until_ = 0;
+  uint64_t woken_at_ = UINT64_MAX;  // released_ when the log thread was last woken for being behind
   std::atomic<uint64_t> dropped_{0};
   std::atomic<bool> abandoned_{false};
   std::atomic<uint64_t> published_{0};
@@ -96,6 +106,9 @@ class alignas(64) ThreadBuffer {
   alignas(64) uint64_t read_position_ = 0;         // reader's own
   uint64_t released_so_far_ = 0;
   std::atomic<bool> retired_{false};
+  std::atomic<int> references_{0};
 };
+
+using RingRef = boost::intrusive_ptr<ThreadBuffer>;
 
 }  // namespace roost::log::detail

@@ -4,11 +4,12 @@
 #include <utility>
 
 namespace roost::event {
-namespace {
-
-// epoll's data word names a handler by address; these two stand for the loop's own fds.
-IoHandler* const kMailboxMark = reinterpret_cast<IoHandler*>(1);
-IoHandler* const kTimerMark = reinterpret_cast<IoHandler*>(2);
+namespace {// epoll's data word names a handler by address; these two stand for the loop's own fds and are never called.
+struct Mark final : IoHandler {
+  void onIo(uint32_t) noexcept override {}
+};
+Mark g_mailbox_mark;
+Mark g_timer_mark;
 
 }  // namespace
 
@@ -28,13 +29,13 @@ Status Loop::open() {
   Status status = mailbox_.open();
   if (!status.ok()) return status;
   // Edge-triggered: neither needs to be read to fall silent.
-  status = add(mailbox_.fd(), EPOLLIN | EPOLLET, *kMailboxMark);
+  status = add(mailbox_.fd(), EPOLLIN | EPOLLET, g_mailbox_mark);
   if (!status.ok()) return status;
-  return add(timer_fd_, EPOLLIN | EPOLLET, *kTimerMark);
+  return add(timer_fd_, EPOLLIN | EPOLLET, g_timer_mark);
 }
 
 Loop::~Loop() {
-  graveyard_.clear();
+  emptyGraveyard();
   if (timer_fd_ >= 0) sys_.closeFd(timer_fd_);
   if (epoll_fd_ >= 0) sys_.closeFd(epoll_fd_);
 }
@@ -75,9 +76,9 @@ void Loop::rearm() noexcept {
 
 void Loop::dispatch(const epoll_event& event) noexcept {
   auto* handler = static_cast<IoHandler*>(event.data.ptr);
-  if (handler == kMailboxMark) {
+  if (handler == &g_mailbox_mark) {
     mailbox_.runAll();
-  } else if (handler == kTimerMark) {
+  } else if (handler == &g_timer_mark) {
     timer_armed_ns_ = TimerQueue::kNever;
     timers_.expire(now_ns_);
     rearm();
@@ -99,7 +100,14 @@ void Loop::runOnce(int timeout_ms) noexcept {
   }
   for (int i = 0; i < count; ++i) dispatch(events_[static_cast<size_t>(i)]);
   if (after_batch_ != nullptr) after_batch_->run();
-  graveyard_.clear();
+  emptyGraveyard();
+}
+
+// What is destroyed may leave something else to be destroyed.
+void Loop::emptyGraveyard() noexcept {
+  while (!graveyard_.empty()) {
+    const std::vector<std::unique_ptr<Task>> gone = std::exchange(graveyard_, {});
+  }
 }
 
 void Loop::run() noexcept {

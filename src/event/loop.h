@@ -59,6 +59,7 @@ class Loop {
   Loop(Sys& sys, uint32_t index) noexcept : sys_(sys), mailbox_(sys), index_(index) {}
   Status open();
   void dispatch(const epoll_event& event) noexcept;
+  void emptyGraveyard() noexcept;
   void rearm() noexcept;
 
   static constexpr int kBatch = 256;

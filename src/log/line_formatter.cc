@@ -40,9 +40,22 @@ CivilTime civilTime(int64_t seconds_since_1970) noexcept {
   return t;
 }
 
+struct DigitPairs {
+  char text[200];
+  constexpr DigitPairs() : text() {
+    for (size_t i = 0; i < 100; ++i) {
+      text[2 * i] = static_cast<char>('0' + i / 10);
+      text[2 * i + 1] = static_cast<char>('0' + i % 10);
+    }
+  }
+};
+constexpr DigitPairs kDigitPairs;
+
+// REQUIRES: an even number of digits, and a value that has no more.
 template <size_t Digits>
 char* putDigits(char* to, unsigned value) noexcept {
-  for (size_t i = Digits; i-- > 0; value /= 10) to[i] = static_cast<char>('0' + value % 10);
+  static_assert(Digits % 2 == 0);
+  for (size_t i = Digits; i > 0; i -= 2, value /= 100) std::memcpy(to + i - 2, kDigitPairs.text + 2 * (value % 100), 2);
   return to + Digits;
 }
 

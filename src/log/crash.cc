@@ -41,10 +41,9 @@ void writeLastLine(int signal_number, const siginfo_t* info) noexcept {
                     : fmt::format_to(prefix, FMT_COMPILE("[crash/{}] "), tid);
     formatter.appendHead(line, systemRealtimeNs(), Level::kError,
                          {prefix, static_cast<size_t>(end - prefix)});
-    const size_t message_start = line.size();
     fmt::format_to(fmt::appender(line), FMT_COMPILE("crashed by SIG{} (code {}, address {})"),
                    signalName(signal_number), info->si_code, static_cast<const void*>(info->si_addr));
-    formatter.appendTail(line, message_start, 0, "crash");
+    formatter.appendTail(line, 0, "crash");
     if (::write(logger.fd(), line.data(), line.size()) < 0) return;
     if (logger.fd() != STDERR_FILENO && ::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
   } catch (...) {  // there is nobody left to tell

@@ -12,28 +12,34 @@
 namespace roost::log::detail {
 namespace {
 
+constexpr size_t kBlock = 16;
+
+#if defined(__SSE2__)
+// One bit for each of 16 bytes that is not printable ASCII or, if asked for, is a quote or a backslash.
+unsigned specialBits(const char* at, bool json) noexcept {
+  const __m128i quote = _mm_set1_epi8(json ? '"' : 0x7f), backslash = _mm_set1_epi8(json ? '\\' : 0x7f);
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+  // Signed: bytes from 0x80 on are below the space too.
+  const __m128i special = _mm_or_si128(
+      _mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)), _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f))),
+      _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
+  return static_cast<unsigned>(_mm_movemask_epi8(special));
+}
+#endif
+
 bool isPlain(unsigned char c, bool json) noexcept {
   return c >= 0x20 && c < 0x7f && !(json && (c == '"' || c == '\\'));
 }
 
 // Offset of the first byte at or after start that is not printable ASCII (or, in JSON, is a quote or a
-// backslash). REQUIRES: out has kSlack bytes of capacity behind its end.
-constexpr size_t kSlack = 16;
+// backslash). REQUIRES: out has a block's capacity behind its end.
 size_t findSpecial(const LineBuffer& out, size_t start, bool json) noexcept {
   size_t at = start;
   const size_t end = out.size();
 #if defined(__SSE2__)
-  const __m128i space = _mm_set1_epi8(0x20), del = _mm_set1_epi8(0x7f);
-  const __m128i quote = _mm_set1_epi8(json ? '"' : 0x7f), backslash = _mm_set1_epi8(json ? '\\' : 0x7f);
-  for (; at < end; at += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(out.data() + at));
-    // Signed: bytes from 0x80 on are below the space too.
-    const __m128i special =
-        _mm_or_si128(_mm_or_si128(_mm_cmplt_epi8(bytes, space), _mm_cmpeq_epi8(bytes, del)),
-                     _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
-    const int mask = _mm_movemask_epi8(special);
-    if (mask != 0) {
-      at += static_cast<size_t>(__builtin_ctz(static_cast<unsigned>(mask)));
+  for (; at < end; at += kBlock) {
+    if (const unsigned bits = specialBits(out.data() + at, json); bits != 0) {
+      at += static_cast<size_t>(__builtin_ctz(bits));
       return at < end ? at : end;
     }
   }
@@ -123,9 +129,25 @@ std::string escaped(std::string_view text, bool json) {
 
 }  // namespace
 
+bool isHarmlessText(std::string_view text) noexcept {
+#if defined(__SSE2__)
+  if (text.size() >= kBlock) {
+    size_t at = 0;
+    for (; at + kBlock <= text.size(); at += kBlock) {
+      if (specialBits(text.data() + at, true) != 0) return false;
+    }
+    return specialBits(text.data() + text.size() - kBlock, true) == 0;  // overlaps what was looked at
+  }
+#endif
+  for (const char c : text) {
+    if (!isHarmless(c)) return false;
+  }
+  return true;
+}
+
 void escapeFrom(LineBuffer& out, size_t start, Format format) {
   const bool json = format == Format::kJson;
-  out.reserve(out.size() + kSlack);
+  out.reserve(out.size() + kBlock);
   const size_t special = findSpecial(out, start, json);
   if (special == out.size()) return;
   const std::string rest = escaped({out.data() + special, out.size() - special}, json);

@@ -21,7 +21,6 @@ namespace detail {
 
 Front g_front;
 Sleep g_sleep;
-thread_local ThreadBuffer* t_buffer = nullptr;
 
 namespace {
 
@@ -116,13 +115,14 @@ void wakeForError() noexcept {
   wakeLogThread();
 }
 
-void formatMessage(const RecordHead& record, LineBuffer& out) {
+bool formatMessage(const RecordHead& record, LineBuffer& out) {
   const size_t start = out.size();
   try {
-    record.site->format(reinterpret_cast<const char*>(&record + 1), out);
+    return record.site->format(reinterpret_cast<const char*>(&record + 1), out);
   } catch (const std::exception& e) {
     out.resize(start);
     fmt::format_to(fmt::appender(out), FMT_STRING("(this message cannot be formatted: {})"), e.what());
+    return false;
   }
 }
 

@@ -45,7 +45,8 @@ inline void wakeAfter(Level level) noexcept {
   }
 }
 
-extern thread_local ThreadBuffer* t_buffer;
+// Defined here, so that the compiler sees that it needs no initialisation at run time.
+inline thread_local ThreadBuffer* t_buffer = nullptr;
 // The calling thread's ring, made if need be; null when lines are to be written directly.
 ThreadBuffer* makeBuffer() noexcept;
 
@@ -56,8 +57,8 @@ inline ThreadBuffer* currentBuffer() noexcept {
   return makeBuffer();
 }
 
-// Appends a record's message; says so in its place when that throws.
-void formatMessage(const RecordHead& record, LineBuffer& out);
+// Appends a record's message; says so in its place when that throws. True as Site::format().
+bool formatMessage(const RecordHead& record, LineBuffer& out);
 // Sends a message that the caller has formatted, cut to what a ring can hold.
 void submitReady(const Site& site, uint32_t suppressed, std::string_view text) noexcept;
 // Says that formatting failed, in place of the message.

@@ -55,7 +55,8 @@ constexpr DigitPairs kDigitPairs;
 template <size_t Digits>
 char* putDigits(char* to, unsigned value) noexcept {
   static_assert(Digits % 2 == 0);
-  for (size_t i = Digits; i > 0; i -= 2, value /= 100) std::memcpy(to + i - 2, kDigitPairs.text + 2 * (value % 100), 2);
+  for (size_t i = Digits; i > 0; i -= 2, value /= 100)
+    std::memcpy(to + i - 2, kDigitPairs.text + 2 * (value % 100), 2);
   return to + Digits;
 }
 
@@ -140,9 +141,7 @@ void LineFormatter::appendHead(LineBuffer& out, int64_t realtime_ns, Level level
   finish(out, at);
 }
 
-void LineFormatter::appendTail(LineBuffer& out, size_t message_start, uint32_t suppressed,
-                               std::string_view source) {
-  escapeFrom(out, message_start, format_);
+void LineFormatter::appendTail(LineBuffer& out, uint32_t suppressed, std::string_view source) {
   if (suppressed != 0)
     fmt::format_to(fmt::appender(out), FMT_COMPILE(" [{} more like it held back]"), suppressed);
   char* at = grow(out, kJsonSource.size() + source.size() + kJsonEnd.size());

@@ -15,10 +15,10 @@ namespace roost::log::detail {
 //   2026-11-20T10:12:25.123456Z INFO  [loop 0/4711] message (file.cc:123)
 //   {"ts":"2026-11-20T10:12:25.123456Z","level":"INFO","thread":"loop
 //   0","tid":4711,"msg":"message","src":"file.cc:123"}
-// A message cannot forge a second line or end its JSON string: control characters are escaped, bytes that are
-// not UTF-8 too. Owned by whoever holds the sink, used by one thread at a time; remembers the second it last
-// wrote. Allocates only when a line outgrows its buffer, so a crash handler may use one with a fresh
-// LineBuffer.
+// After escapeFrom() a message cannot forge a second line or end its JSON string: control characters are
+// escaped, bytes that are not UTF-8 too. Owned by whoever holds the sink, used by one thread at a time;
+// remembers the second it last wrote. Allocates only when a line outgrows its buffer, so a crash handler may
+// use one with a fresh LineBuffer.
 class LineFormatter {
  public:
   explicit LineFormatter(Format format) noexcept : format_(format) {}
@@ -27,8 +27,8 @@ class LineFormatter {
   std::string threadPrefix(std::string_view thread_name, int64_t tid) const;
 
   void appendHead(LineBuffer& out, int64_t realtime_ns, Level level, std::string_view thread_prefix);
-  // message_start is out.size() as it was after appendHead.
-  void appendTail(LineBuffer& out, size_t message_start, uint32_t suppressed, std::string_view source);
+  // The message must have been escaped, unless it is known to need none.
+  void appendTail(LineBuffer& out, uint32_t suppressed, std::string_view source);
 
  private:
   static constexpr size_t kSecondText = sizeof("2026-11-20T10:12:25.") - 1;

@@ -158,8 +158,8 @@ void Logger::formatLine(ThreadBuffer& buffer, const RecordHead& record) {
   const size_t start = out.size();
   formatter_.appendHead(out, now, site.level, buffer.prefix);
   const size_t message_start = out.size();
-  formatMessage(record, out);
-  formatter_.appendTail(out, message_start, record.suppressed, site.source);
+  if (!formatMessage(record, out)) escapeFrom(out, message_start, options_.format);
+  formatter_.appendTail(out, record.suppressed, site.source);
   ++formatted_;
   sink_.lineDone(start, now);
 }

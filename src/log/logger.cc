@@ -166,7 +166,8 @@ void Logger::writeDirectly(const Site& site, uint32_t suppressed, std::string_vi
     formatter_.appendHead(out, now, site.level, formatter_.threadPrefix(thread_name, tid));
     const size_t message_start = out.size();
     out.append(text.data(), text.data() + text.size());
-    formatter_.appendTail(out, message_start, suppressed, site.source);
+    escapeFrom(out, message_start, format());
+    formatter_.appendTail(out, suppressed, site.source);
     ++formatted_;
     sink_.lineDone(start, now);
     sink_.flush();
@@ -187,7 +188,8 @@ void Logger::note(Level level, std::string_view text, std::string_view source, u
   formatter_.appendHead(out, now, level, own_prefix_);
   const size_t message_start = out.size();
   out.append(text.data(), text.data() + text.size());
-  formatter_.appendTail(out, message_start, suppressed, source);
+  escapeFrom(out, message_start, format());
+  formatter_.appendTail(out, suppressed, source);
   sink_.lineDone(start, now);
 }
 

@@ -25,7 +25,9 @@ using LineBuffer = fmt::memory_buffer;
 struct Site {
   Level level;
   std::string_view source;  // "file.cc:123"
-  void (*format)(const char* args, LineBuffer& out);
+  // True: the message is printable ASCII without quotes and backslashes, so that nothing in it needs to be
+  // escaped.
+  bool (*format)(const char* args, LineBuffer& out);
 };
 
 // The head of a record; the encoded arguments follow. Records start and end on kRecordAlign.
@@ -148,27 +150,57 @@ void formatBounded(LineBuffer& out, const Wire&... values) {
   out.resize(start + static_cast<size_t>(end - begin));
 }
 
+constexpr bool isHarmless(char c) noexcept {
+  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+// Of a whole text; in escape.cc.
+bool isHarmlessText(std::string_view text) noexcept;
+
+constexpr bool isHarmlessFormat(std::string_view format) noexcept {
+  for (const char c : format) {
+    if (!isHarmless(c)) return false;
+  }
+  return true;
+}
+
+// Whether "{}" makes harmless text of a value. Looking at the values spares a second look at the message just
+// written, which the processor would have to wait for.
+template <class T>
+bool isHarmlessValue(const T& value) noexcept {
+  if constexpr (kIsView<T>) {
+    return isHarmlessText(value);
+  } else if constexpr (std::is_same_v<T, char>) {
+    return isHarmless(value);
+  } else {
+    return !std::is_enum_v<T>;
+  }
+}
+
 template <class F, class... Wire>
-void formatRecord(const char* args, LineBuffer& out) {
+bool formatRecord(const char* args, LineBuffer& out) {
   [[maybe_unused]] const char* at = args;
   const std::tuple<Wire...> values{decode<Wire>(at)...};
-  std::apply(
+  return std::apply(
       [&out](const Wire&... value) {
         constexpr bool kBounded =
             hasOnlyPlainFields(formatText<F>()) && (true && ... && (maxTextBytes<Wire>() != 0));
         if constexpr (kBounded) {
           formatBounded<F>(out, value...);
+          return isHarmlessFormat(formatText<F>()) && (true && ... && isHarmlessValue(value));
         } else {
           fmt::format_to(fmt::appender(out), F(), value...);
+          return false;
         }
       },
       values);
 }
 
 // For messages that the caller has formatted.
-inline void formatReady(const char* args, LineBuffer& out) {
+inline bool formatReady(const char* args, LineBuffer& out) {
   const std::string_view text = decode<std::string_view>(args);
   out.append(text.data(), text.data() + text.size());
+  return isHarmlessText(text);
 }
 
 // "file.cc:123" of "/some/where/file.cc:123".

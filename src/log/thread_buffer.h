@@ -85,7 +85,8 @@ class alignas(64) ThreadBuffer {
   int64_t last_ns = 0;        // time of the last line: a thread's lines never run backwards
 
  private:
-  // The log thread has read these lines on another core a turn ago: taking them back takes longer than a call should.
+  // The log thread has read these lines on another core a turn ago: taking them back takes longer than a call
+  // should.
   static constexpr size_t kFetchAhead = 512;
   static void fetchForWriting(const char* at) noexcept {
 #if defined(__x86_64__)

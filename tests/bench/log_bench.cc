@@ -259,7 +259,7 @@ void reportThroughput(const std::string& directory, int threads, bool block, int
 
 int main(int argc, char** argv) {
   const std::string directory = argc > 1 ? argv[1] : (fs::temp_directory_path() / "roost-log-bench").string();
-  const int rounds = argc > 2 ? std::atoi(argv[2]) : 5;
+  const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 5;
   fs::create_directories(directory);
   double load[3] = {0, 0, 0};
   ::getloadavg(load, 3);

@@ -82,11 +82,10 @@ void Connection::readReady() noexcept {
   if (chunk == nullptr) {
     chunk = context_.scratch_;
     chunk->begin = chunk->end = 0;
+  } else if (chunk->size() >= kMaxUnreadBytes) {
+    fail(ENOBUFS);
+    return;
   } else if (chunk->room() == 0) {
-    if (chunk->size() >= kMaxUnreadBytes) {
-      fail(ENOBUFS);
-      return;
-    }
     Chunk* larger = context_.chunks().take(std::max<size_t>(chunk->size() * 2, ChunkPool::kMedium));
     larger->append({chunk->data(), chunk->size()});
     context_.chunks().give(chunk);
@@ -255,6 +254,7 @@ void Connection::finishClose() noexcept {
   context_.loop().sys().shutdownWrite(fd_);
   if (in_ != nullptr) in_->consume(in_->size());
   setDeadline(context_.linger_ms_);
+  updatePoller();
 }
 
 void Connection::fail(int sys_errno) noexcept {

@@ -67,6 +67,8 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   // Reading goes on by itself until paused; what the kernel holds then waits there.
   void pauseRead() noexcept { flags_ |= kReadPaused; }
   void resumeRead() noexcept;
+  bool readPaused() const noexcept { return has(kReadPaused); }
+  bool readEnded() const noexcept { return has(kReadEnded); }  // the peer has ended its side
   // Offers what was left unconsumed to the session again, then flushes. Not from within onRead.
   void offerInput() noexcept;
   size_t unreadBytes() const noexcept { return in_ == nullptr ? 0 : in_->size(); }
@@ -98,6 +100,7 @@ class Connection final : public event::IoHandler, private event::WheelNode {
     kInPoller = 256,
     kPollsRead = 512,  // what the poller was last told
     kPollsWrite = 1024,
+    kAccepted = 2048,  // came through a listener
   };
   bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
   void set(Flag flag, bool on) noexcept {

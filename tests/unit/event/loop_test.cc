@@ -214,7 +214,7 @@ TEST_CASE("loop: posts of several threads arrive, all and in each one's order", 
           ++total;
         }));
       }
-      if (done.fetch_add(1) == kThreads - 1) loop->stop();
+      if (done.fetch_add(1) == kThreads - 1) loop->post(makeTask([&loop] { loop->stop(); }));
     });
   }
   for (std::thread& poster : posters) poster.join();

@@ -59,22 +59,28 @@ struct Buffer {
   size_t size;
 };
 
+// The pieces a request comes in, by their ends.
+struct Pieces {
+  explicit Pieces(const Case& what) : all(endsOf(what)), begin(all.data()), last(begin + all.size() - 1) {}
+  std::vector<size_t> all;
+  const size_t* begin;
+  const size_t* last;
+};
+
 template <class Parser>
-[[gnu::noinline]] void parseOnce(Parser& parser, const char* data, const std::vector<size_t>& ends,
-                                 RequestHead& head) {
-  const HeadLimits limits;
+[[gnu::always_inline]] inline void parseOnce(Parser& parser, const char* data, const Pieces& pieces,
+                                             const HeadLimits& limits, RequestHead& head) {
   parser.reset();
-  ParseState state = ParseState::kNeedMore;
-  for (const size_t end : ends) state = parser.parse(data, end, limits, head);
-  if (state != ParseState::kDone || head.size != ends.back()) std::abort();
+  for (const size_t* end = pieces.begin; end != pieces.last; ++end) parser.parse(data, *end, limits, head);
+  if (parser.parse(data, *pieces.last, limits, head) != ParseState::kDone) std::abort();
 }
 
 template <class Parser>
-void parseMany(Parser& parser, const Case& what, size_t count) {
-  const Buffer buffer(what.request);
-  const std::vector<size_t> ends = endsOf(what);
+[[gnu::noinline]] void parseMany(Parser& parser, const char* data, const Pieces& pieces, size_t count) {
+  const HeadLimits limits;
   RequestHead head;
-  for (size_t i = 0; i < count; ++i) parseOnce(parser, buffer.bytes.get(), ends, head);
+  for (size_t i = 0; i < count; ++i) parseOnce(parser, data, pieces, limits, head);
+  if (head.size != *pieces.last) std::abort();
 }
 
 // The least time of one parse over many batches, in nanoseconds.
@@ -83,12 +89,11 @@ double leastNs(Parser& parser, const Case& what) {
   constexpr int kBatches = 4000;
   constexpr int kPerBatch = 200;
   const Buffer buffer(what.request);
-  const std::vector<size_t> ends = endsOf(what);
-  RequestHead head;
+  const Pieces pieces(what);
   double least = 1e9;
   for (int batch = 0; batch < kBatches; ++batch) {
     const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < kPerBatch; ++i) parseOnce(parser, buffer.bytes.get(), ends, head);
+    parseMany(parser, buffer.bytes.get(), pieces, kPerBatch);
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
     least = std::min(least, took.count() / kPerBatch);
   }
@@ -96,18 +101,16 @@ double leastNs(Parser& parser, const Case& what) {
 }
 
 struct Candidate {
-  const char* name;
+  std::string name;
   http::h1::ScanFn scan;  // nullptr: the hand-written parser
 };
 
 std::vector<Candidate> candidates() {
-  std::vector<Candidate> all = {{"handwritten", nullptr}, {"ragel-generic", http::h1::scanRequestGeneric}};
-#if defined(__x86_64__)
-  all.push_back({"ragel-sse2", http::h1::scanRequestSse2});
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
-    all.push_back({"ragel-avx2", http::h1::scanRequestAvx2});
-  }
-#endif
+  std::vector<Candidate> all = {{"handwritten", nullptr}};
+  http::h1::RequestMachine machines[http::h1::kMaxRequestMachines];
+  const size_t count = http::h1::requestMachines(machines);
+  for (size_t i = 0; i < count; ++i)
+    all.push_back({std::string("ragel-") + machines[i].name, machines[i].scan});
   return all;
 }
 
@@ -146,7 +149,7 @@ void printTable() {
   for (const Case& what : kCases) std::printf("%15s", what.name);
   std::printf("\n");
   for (const Candidate& candidate : candidates()) {
-    std::printf("%-16s", candidate.name);
+    std::printf("%-16s", candidate.name.c_str());
     withParser(candidate, [](auto& parser) {
       for (const Case& what : kCases) std::printf("%15.1f", leastNs(parser, what));
     });
@@ -157,10 +160,12 @@ void printTable() {
 
 int countRun(const char* parser_name, const char* case_name, size_t count) {
   for (const Candidate& candidate : candidates()) {
-    if (std::strcmp(candidate.name, parser_name) != 0) continue;
+    if (candidate.name != parser_name) continue;
     for (const Case& what : kCases) {
       if (std::strcmp(what.name, case_name) != 0) continue;
-      withParser(candidate, [&](auto& parser) { parseMany(parser, what, count); });
+      const Buffer buffer(what.request);
+      const Pieces pieces(what);
+      withParser(candidate, [&](auto& parser) { parseMany(parser, buffer.bytes.get(), pieces, count); });
       return 0;
     }
   }

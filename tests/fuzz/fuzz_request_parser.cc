@@ -111,15 +111,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   RequestHead head;
   HandwrittenParser by_hand;
   require(expected, parse(by_hand, data, size, size, limits, head), expected_head, head, false);
-  const ScanFn machines[] = {
-    scanRequestGeneric,
-#if defined(__x86_64__)
-    scanRequestSse2,
-    bestRequestScan(),
-#endif
-  };
-  for (const ScanFn scan : machines) {
-    RequestParser parser(scan);
+  RequestMachine machines[kMaxRequestMachines];
+  const size_t count = requestMachines(machines);
+  for (size_t i = 0; i < count; ++i) {
+    RequestParser parser(machines[i].scan);
     for (const size_t step : {size, size_t{1}, size_t{7}, size_t{61}, size / 2 + 1}) {
       if (step == 0 || (step == 1 && size > 512)) continue;
       require(expected, parse(parser, data, size, step, limits, head), expected_head, head, true);

@@ -89,18 +89,25 @@ HeadError explain(const ScanProgress& progress, const char* data, const RequestH
 
 }  // namespace
 
-ScanFn bestRequestScan() noexcept {
+size_t requestMachines(RequestMachine (&machines)[kMaxRequestMachines]) noexcept {
+  size_t count = 0;
+  machines[count++] = {"generic", scanRequestGeneric};
 #if defined(__x86_64__)
+  machines[count++] = {"sse2", scanRequestSse2};
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")) {
+    machines[count++] = {"avx2", scanRequestAvx2};
+  }
+#endif
+  return count;
+}
+
+ScanFn bestRequestScan() noexcept {
   static const ScanFn best = [] {
-    __builtin_cpu_init();
-    const bool fast =
-        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    return fast ? scanRequestAvx2 : scanRequestSse2;
+    RequestMachine machines[kMaxRequestMachines];
+    return machines[requestMachines(machines) - 1].scan;
   }();
   return best;
-#else
-  return scanRequestGeneric;
-#endif
 }
 
 ParseState finishRequestScan(ScanProgress& progress, const char* data, size_t size, const HeadLimits& limits,

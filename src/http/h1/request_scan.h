@@ -63,16 +63,25 @@ struct ScanProgress {
 using ScanFn = ParseState (*)(ScanProgress& progress, const char* data, size_t size, const HeadLimits& limits,
                               RequestHead& head);
 
+// What a machine answers when it is not done: decides between kNeedMore and kError, where `failed` says that
+// the grammar has no place for the byte at progress.pos.
+ParseState finishRequestScan(ScanProgress& progress, const char* data, size_t size, const HeadLimits& limits,
+                             const RequestHead& head, bool failed);
+
 ParseState scanRequestGeneric(ScanProgress&, const char*, size_t, const HeadLimits&, RequestHead&);
 #if defined(__x86_64__)
 ParseState scanRequestSse2(ScanProgress&, const char*, size_t, const HeadLimits&, RequestHead&);
 ParseState scanRequestAvx2(ScanProgress&, const char*, size_t, const HeadLimits&, RequestHead&);
 #endif
 
-// What a machine answers when it is not done: decides between kNeedMore and kError, where `failed` says that
-// the grammar has no place for the byte at progress.pos.
-ParseState finishRequestScan(ScanProgress& progress, const char* data, size_t size, const HeadLimits& limits,
-                             const RequestHead& head, bool failed);
+struct RequestMachine {
+  const char* name;
+  ScanFn scan;
+};
+
+// The machines this processor runs, slowest first; answers their number. For tests and benchmarks.
+constexpr size_t kMaxRequestMachines = 3;
+size_t requestMachines(RequestMachine (&machines)[kMaxRequestMachines]) noexcept;
 
 // The fastest this processor runs. Chosen at start.
 ScanFn bestRequestScan() noexcept;

@@ -165,28 +165,38 @@ inline void addLine(const char* data, RequestHead& head, Lines& lines, size_t na
   ++lines.count;
 }
 
+// Where plainLines() stopped, and whether that is a line begun without fault that only lacks its end.
+struct LinesEnd {
+  size_t at;
+  bool is_cut;
+};
+
+// A line so short may be looked at again from its beginning when more of it has come.
+constexpr size_t kAgainBytes = 256;
+
 // Takes lines from `at` on as long as they are all there and plain: "name: value" CRLF without whitespace around the
-// value but the one space. Answers the end of the last; what stands there is for the machine, which goes by the same
-// grammar and looks at every byte.
-[[gnu::noinline]] size_t plainLines(const char* data, size_t at, size_t end, uint32_t max_fields,
-                                    RequestHead& head) noexcept {
-  if (end - at > UINT16_MAX) end = at + UINT16_MAX;  // so every name_len fits
-  Stops stops(data, end);
+// value but the one space. What stands behind them is for the machine, which goes by the same grammar and looks at every
+// byte.
+[[gnu::noinline]] LinesEnd plainLines(const char* data, size_t at, size_t end, uint32_t max_fields,
+                                      RequestHead& head) noexcept {
+  const size_t limit = end - at > UINT16_MAX ? at + UINT16_MAX : end;  // so every name_len fits
+  Stops stops(data, limit);
   Lines lines{head.field_count, head.present};
   const NameMatcher matcher;
+  size_t reached = at;
   while (lines.count < max_fields) {
-    const size_t colon = stops.name(at);
+    const size_t colon = reached = stops.name(at);
     if (colon == at || !startsWith(data + colon, ": ")) break;
     const size_t value = colon + 2;
-    const size_t stop = stops.value(value);
-    if (stop + 1 >= end || !startsWith(data + stop, "\r\n")) break;
+    const size_t stop = reached = stops.value(value);
+    if (stop + 1 >= limit || !startsWith(data + stop, "\r\n")) break;
     if (data[value] == ' ' || data[stop - 1] == ' ') break;
     addLine(data, head, lines, at, colon - at, value, stop - value, matcher);
     at = stop + 2;
   }
   head.field_count = static_cast<uint8_t>(lines.count);
   head.present = lines.present;
-  return at;
+  return {at, reached >= end && at < end && end - at <= kAgainBytes};
 }
 
 // Takes the line whose edges the machine has found.
@@ -286,9 +296,11 @@ inline void addLine(const char* data, RequestHead& head, Lines& lines, size_t na
   # Whole plain lines at once; the first that is not is taken apart by the machine.
   action line_begin {
     const size_t at = offset(p);
-    const size_t next = plainLines(data, at, end, max_fields, head);
-    if (next != at) {
-      p = data + next - 1;
+    const LinesEnd lines = plainLines(data, at, end, max_fields, head);
+    if (lines.at != at || lines.is_cut) {
+      p = data + lines.at - 1;
+      fnext fields;
+      if (lines.is_cut) fbreak;
       fgoto fields;
     }
     progress.mark = static_cast<uint32_t>(at);

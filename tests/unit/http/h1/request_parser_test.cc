@@ -14,20 +14,11 @@
 namespace roost::http::h1 {
 namespace {
 
-struct Isa {
-  const char* name;
-  ScanFn scan;
-};
-
-// Every machine this processor can run: all must agree.
-std::vector<Isa> machines() {
-  std::vector<Isa> all = {{"generic", scanRequestGeneric}};
-#if defined(__x86_64__)
-  all.push_back({"sse2", scanRequestSse2});
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-    all.push_back({"avx2", scanRequestAvx2});
-#endif
-  return all;
+// Every machine this processor runs: all must agree.
+std::vector<RequestMachine> machines() {
+  RequestMachine all[kMaxRequestMachines];
+  const size_t count = requestMachines(all);
+  return {all, all + count};
 }
 
 // A copy of exactly this size with the slack the parser may read, filled with bytes that would go on well.
@@ -134,9 +125,9 @@ TEST_CASE("every split of the corpus gives the same result on every machine") {
     const std::string expected = parseWhole(entry.text);
     CHECK(statusOnly(expected) == statusOnly(parsePieces(by_hand, entry.text, {})));
     CHECK(statusOnly(expected) == statusOnly(parsePieces(by_hand, entry.text, everyByte(entry.text))));
-    for (const Isa& isa : machines()) {
-      INFO(isa.name);
-      RequestParser parser(isa.scan);
+    for (const RequestMachine& machine : machines()) {
+      INFO(machine.name);
+      RequestParser parser(machine.scan);
       REQUIRE(parsePieces(parser, entry.text, {}) == expected);
       REQUIRE(parsePieces(parser, entry.text, everyByte(entry.text)) == expected);
       for (size_t split = 0; split < entry.text.size(); ++split) {
@@ -163,9 +154,9 @@ TEST_CASE("a prefix of a good request is never an error") {
 
 TEST_CASE("a token split across segments at every byte") {
   const std::string request(bench::kBrowserRequest);
-  for (const Isa& isa : machines()) {
-    INFO(isa.name);
-    RequestParser parser(isa.scan);
+  for (const RequestMachine& machine : machines()) {
+    INFO(machine.name);
+    RequestParser parser(machine.scan);
     const std::string expected = parsePieces(parser, request, {});
     CHECK(expected.find("[User-Agent=Mozilla/5.0") != std::string::npos);
     CHECK(parsePieces(parser, request, everyByte(request)) == expected);
@@ -284,8 +275,8 @@ TEST_CASE("limits hold to the byte, however the head is split") {
   const std::string head(bench::kBrowserRequest);
   const std::string target = "/assets/app-3f9d2c.js?v=20240611";
   const auto check = [&](const HeadLimits& limits, const char* status) {
-    for (const Isa& isa : machines()) {
-      RequestParser parser(isa.scan);
+    for (const RequestMachine& machine : machines()) {
+      RequestParser parser(machine.scan);
       CHECK(parsePieces(parser, head, {}, limits).substr(0, 9) == status);
       CHECK(parsePieces(parser, head, everyByte(head), limits).substr(0, 9) == status);
       for (size_t split = 0; split < head.size(); split += 7) {
@@ -329,8 +320,8 @@ TEST_CASE("a target too long outranks what else is wrong with it") {
   limits.max_target_bytes = 100;
   const std::string bad = "GET /" + std::string(99, 'a') + "#";
   const std::string long_bad = "GET /" + std::string(100, 'a') + "#";
-  for (const Isa& isa : machines()) {
-    RequestParser parser(isa.scan);
+  for (const RequestMachine& machine : machines()) {
+    RequestParser parser(machine.scan);
     CHECK(parsePieces(parser, bad, {}, limits).substr(0, 9) == "error 400");
     CHECK(parsePieces(parser, bad, everyByte(bad), limits).substr(0, 9) == "error 400");
     CHECK(parsePieces(parser, long_bad, {}, limits).substr(0, 9) == "error 414");
@@ -373,11 +364,11 @@ TEST_CASE("every byte in every place is judged alike by all machines and by hand
       text[at] = static_cast<char>(byte);
       HandwrittenParser by_hand;
       const std::string expected = statusOnly(parsePieces(by_hand, text, {}));
-      for (const Isa& isa : machines()) {
-        RequestParser parser(isa.scan);
+      for (const RequestMachine& machine : machines()) {
+        RequestParser parser(machine.scan);
         const std::string whole = parsePieces(parser, text, {});
         if (statusOnly(whole) != expected || parsePieces(parser, text, everyByte(text)) != whole) {
-          INFO(isa.name << " byte " << byte << " at " << at);
+          INFO(machine.name << " byte " << byte << " at " << at);
           REQUIRE(statusOnly(whole) == expected);
           REQUIRE(parsePieces(parser, text, everyByte(text)) == whole);
         }

@@ -17,6 +17,7 @@ void Exchange::start(LoopContext& context, StreamPort& port, const RequestHead& 
   head_request_ = head.method == Method::kHead;
   has_body_ = has_body;
   head_sent_ = false;
+  aborted_ = false;
 }
 
 void Exchange::runRoute() noexcept {
@@ -37,7 +38,9 @@ void Exchange::movedHead(std::string_view host, std::string_view path) noexcept 
 }
 
 void Exchange::listen(std::unique_ptr<ExchangeListener> listener) noexcept {
-  listener_ = std::move(listener);
+  if (!open()) return;
+  std::swap(listener_, listener);
+  if (listener != nullptr) context_->loop().destroyLater(event::makeTask([gone = std::move(listener)] {}));
   port_->wantBody();
 }
 
@@ -48,6 +51,7 @@ void Exchange::filterHead(ResponseHead& head) noexcept {
 }
 
 void Exchange::begin(ResponseHead& head, bool fin) noexcept {
+  if (!open()) return;
   filterHead(head);
   port_->sendHead(head, fin);
 }
@@ -55,15 +59,17 @@ void Exchange::begin(ResponseHead& head, bool fin) noexcept {
 void Exchange::reply(ResponseHead& head, std::string_view body) noexcept {
   head.content_length = static_cast<int64_t>(body.size());
   begin(head, body.empty());
-  if (!body.empty()) port_->sendBytes(body, true);
+  if (!body.empty()) send(body, true);
 }
 
 void Exchange::reply(PreparedResponse& response) noexcept {
+  if (!open()) return;
   head_sent_ = true;
   port_->sendPrepared(response);
 }
 
 void Exchange::replyError(int status, const ResponseHead* extra) noexcept {
+  if (!open()) return;
   ResponseHead head(status);
   const std::string_view body = parked() ? std::string_view{} : service().errorBody(status);
   if (!body.empty()) head.add("Content-Type", kErrorPageType);
@@ -73,8 +79,11 @@ void Exchange::replyError(int status, const ResponseHead* extra) noexcept {
 }
 
 ByteStream* Exchange::upgrade(ResponseHead& head, std::unique_ptr<ByteStreamListener> listener) noexcept {
+  if (!open() || head_sent_) return nullptr;
   filterHead(head);
-  return port_->upgrade(head, std::move(listener));
+  ByteStream* stream = port_->upgrade(head, std::move(listener));
+  if (stream == nullptr) head_sent_ = false;
+  return stream;
 }
 
 void Exchange::releaseService() noexcept {
@@ -84,7 +93,7 @@ void Exchange::releaseService() noexcept {
 }
 
 void Exchange::park() noexcept {
-  if (parked()) return;
+  if (!open() || parked()) return;
   head_ = nullptr;
   route_ = nullptr;
   host_ = path_ = {};
@@ -114,6 +123,8 @@ void Exchange::end() noexcept {
 }
 
 void Exchange::abort(AbortReason reason) noexcept {
+  if (!open()) return;
+  aborted_ = true;  // what the listener does now must not lead here again
   if (listener_ != nullptr) listener_->onAbort(reason);
   end();
 }

@@ -45,25 +45,32 @@ class Exchange {
   LoopContext& context() const noexcept { return *context_; }
   const net::PeerAddr& peer() const noexcept { return port_->peer(); }
 
-  // Leaves `listener` to hear of the body, of writability and of an abort. A request's body that nobody
-  // listens for is read away.
+  // Leaves `listener` to hear of the body, of writability and of an abort. A request's body waits
+  // until somebody listens or the exchange is answered (then it is read away); while it waits nothing more
+  // than a bounded part of it is read. onBody is never called from within listen() or consumed().
   void listen(std::unique_ptr<ExchangeListener> listener) noexcept;
   // `bytes` of the body have been dealt with; as many more may come.
-  void consumed(size_t bytes) noexcept { port_->consumed(bytes); }
+  void consumed(size_t bytes) noexcept {
+    if (open()) port_->consumed(bytes);
+  }
 
   // Answers in pieces. Content-Length comes from head.content_length; content beyond it is cut off, and a
   // connection whose content ends short of it is closed.
   void begin(ResponseHead& head, bool fin) noexcept;
-  SendResult send(std::string_view copied, bool fin) noexcept { return port_->sendBytes(copied, fin); }
+  // kClosed once the exchange is over.
+  SendResult send(std::string_view copied, bool fin) noexcept {
+    return open() ? port_->sendBytes(copied, fin) : SendResult::kClosed;
+  }
   SendResult send(BufferRef buffer, bool fin) noexcept {
     const size_t size = buffer.size();
+    if (!open()) return SendResult::kClosed;
     return port_->sendShared(std::move(buffer), 0, size, fin);
   }
   SendResult send(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept {
-    return port_->sendShared(std::move(buffer), offset, size, fin);
+    return open() ? port_->sendShared(std::move(buffer), offset, size, fin) : SendResult::kClosed;
   }
   SendResult sendFile(net::OpenFile file, uint64_t offset, uint64_t size, bool fin) noexcept {
-    return port_->sendFile(std::move(file), offset, size, fin);
+    return open() ? port_->sendFile(std::move(file), offset, size, fin) : SendResult::kClosed;
   }
   // Whole answers.
   void reply(ResponseHead& head, std::string_view body) noexcept;
@@ -72,10 +79,11 @@ class Exchange {
   // The service's own page for a status; `extra` holds further fields (Allow, Retry-After) or is nullptr.
   void replyError(int status, const ResponseHead* extra = nullptr) noexcept;
   // Gives up an answer that has begun and cannot be completed: the peer sees that it is cut off.
-  void abandon() noexcept { port_->reset(); }
-
-  // Answers 101 (RFC 9110 section 7.8) and turns the connection into bytes. REQUIRES: nothing sent yet, no
-  // body.
+  void abandon() noexcept {
+    if (open()) port_->reset();
+  }  // Answers 101 (RFC 9110 section 7.8) and turns the connection into bytes; nullptr where that cannot be,
+     // and
+  // then another answer may be given. REQUIRES: no body.
   ByteStream* upgrade(ResponseHead& head, std::unique_ptr<ByteStreamListener> listener) noexcept;
 
   // For long waits: frees the request's head and lets go of the Service; request(), path(), route() are gone,
@@ -102,6 +110,7 @@ class Exchange {
   void abort(AbortReason reason) noexcept;         // tells the listener, then end()
 
  private:
+  bool open() const noexcept { return context_ != nullptr && !aborted_; }
   void filterHead(ResponseHead& head) noexcept;
   void releaseService() noexcept;
 
@@ -118,6 +127,7 @@ class Exchange {
   bool head_request_ = false;
   bool has_body_ = false;
   bool head_sent_ = false;
+  bool aborted_ = false;
 };
 
 // An exchange's name for other threads and later times. Freely copied. Once the exchange is over, what is

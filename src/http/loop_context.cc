@@ -42,9 +42,12 @@ void LoopContext::setService(std::shared_ptr<const Service> service) {
 }
 
 void LoopContext::dropRetired(ServicePin& pin) noexcept {
-  retired_.erase(std::remove_if(retired_.begin(), retired_.end(),
-                                [&](const std::unique_ptr<ServicePin>& held) { return held.get() == &pin; }),
-                 retired_.end());
+  const auto found = std::find_if(retired_.begin(), retired_.end(),
+                                  [&](const std::unique_ptr<ServicePin>& held) { return held.get() == &pin; });
+  if (found == retired_.end()) return;
+  // A handler of this very Service may be what has just answered.
+  loop().destroyLater(event::makeTask([gone = std::move(*found)] {}));
+  retired_.erase(found);
 }
 
 }  // namespace roost::http

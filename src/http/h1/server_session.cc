@@ -38,6 +38,7 @@ ServerSession::ServerSession(Protocol& protocol) noexcept
       answered_(false),
       no_content_(false),
       blocked_(false),
+      end_told_(false),
       input_behind_(false) {}
 
 const ServiceOptions& ServerSession::options() const noexcept {
@@ -48,7 +49,8 @@ void ServerSession::attach(net::Connection& connection) noexcept {
   connection_ = &connection;
   connection.setSession(*this);
   reading_ = Reading::kHead;
-  closed_ = false;
+  closed_ = answered_ = no_content_ = blocked_ = input_behind_ = false;
+  keep_alive_ = true;
 }
 
 // ---- reading
@@ -119,10 +121,14 @@ bool ServerSession::readHead(net::Chunk& in) noexcept {
 
 bool ServerSession::readBody(net::Chunk& in) noexcept {
   if (in.empty()) return false;
-  if (unconsumed_ >= kBodyWindow) {
+  // It waits until its listener has dealt with what it has, or until somebody listens or answers at all.
+  const bool undecided = !answered_ && exchange_.listener() == nullptr && !exchange_.parked();
+  if (undecided || unconsumed_ >= kBodyWindow) {
     connection_->pauseRead();
+    waitForHandler();
     return false;
   }
+  expects_continue_ = false;  // it came unasked
   connection_->setDeadline(options().body_timeout_ms);
   return chunked_body_ ? readChunked(in) : readLength(in);
 }
@@ -164,7 +170,8 @@ bool ServerSession::bodyTooLarge(uint64_t more) noexcept {
 bool ServerSession::deliver(std::string_view piece, bool fin) noexcept {
   if (fin) {
     reading_ = Reading::kDone;
-    if (!answered_) connection_->clearDeadline();
+    if (!answered_) waitForHandler();
+    if (exchange_.active() && exchange_.parked()) giveSlot();
   }
   if (!answered_ && exchange_.listener() != nullptr) {
     unconsumed_ += static_cast<uint32_t>(piece.size());
@@ -177,6 +184,7 @@ bool ServerSession::deliver(std::string_view piece, bool fin) noexcept {
   } else if (body_seen_ > options().max_discard_body_bytes) {
     keep_alive_ = false;
     connection_->pauseRead();
+    waitForHandler();
     settle();
     return false;
   }
@@ -184,7 +192,7 @@ bool ServerSession::deliver(std::string_view piece, bool fin) noexcept {
 }
 
 bool ServerSession::readUpgraded(net::Chunk& in) noexcept {
-  if (in.empty()) return false;
+  if (in.empty() || connection_->readPaused()) return false;
   const size_t used = stream_->onBytes({in.data(), in.size()});
   if (connection_->closed()) return false;
   in.consume(std::min(used, in.size()));
@@ -230,8 +238,22 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   if (reading_ == Reading::kBody) {
     connection_->setDeadline(limits.body_timeout_ms);
   } else {
+    waitForHandler();
+  }
+}
+
+// The next step is the handler's: only a peer that does not take what is being sent is timed meanwhile.
+void ServerSession::waitForHandler() noexcept {
+  if (connection_->writing()) {
+    connection_->setDeadline(options().send_timeout_ms);
+  } else {
     connection_->clearDeadline();
   }
+}
+
+// Offers the connection's unread input again, but not from within what a handler or listener has called.
+void ServerSession::offerLater() noexcept {
+  exchange_.handle().post([this](Exchange&) { connection_->offerInput(); });
 }
 
 // Finds out which host and which canonical path the request is for. Answers itself and returns false on an
@@ -272,6 +294,11 @@ void ServerSession::answerOptionsAsterisk() noexcept {
 void ServerSession::refuse(int status, const char* reason) noexcept {
   LOG_DEBUG("{}: request refused with {}: {}", connection_->peer().toString(), status, reason);
   keep_alive_ = false;
+  if (answered_) {  // in what was only being read away
+    reading_ = Reading::kEnd;
+    finish();
+    return;
+  }
   if (exchange_.active()) {
     const bool head_sent = exchange_.headSent();
     reading_ = Reading::kEnd;
@@ -300,8 +327,10 @@ void ServerSession::settle() noexcept {
     const bool worth_reading = !expects_continue_ && keep_alive_ &&
                                (chunked_body_ || body_left_ <= options().max_discard_body_bytes);
     if (worth_reading) {
+      exchange_.end();
       connection_->setDeadline(options().body_timeout_ms);
       connection_->resumeRead();
+      if (!busy_) connection_->offerInput();
       return;  // deliver() comes back here
     }
     keep_alive_ = false;
@@ -320,9 +349,14 @@ void ServerSession::finish() noexcept {
   }
   giveSlot();
   reading_ = Reading::kHead;
+  answered_ = blocked_ = false;
+  const bool sending = !busy_ && connection_->writing();
+  connection_->setDeadline(sending ? options().send_timeout_ms : options().keep_alive_timeout_ms);
   connection_->resumeRead();
-  connection_->setDeadline(options().keep_alive_timeout_ms);
-  if (!busy_) connection_->offerInput();
+  if (busy_ || connection_->closed()) return;
+  net::Connection& connection = *connection_;
+  detachIfIdle(connection.unreadBytes() > 0);
+  connection.offerInput();
 }
 
 // The head's text lies in the loop's read buffer; an exchange that goes on needs it longer.
@@ -356,10 +390,10 @@ void ServerSession::detachIfIdle(bool input_left) noexcept {
 }
 
 void ServerSession::abortExchange(AbortReason reason) noexcept {
-  if (stream_ != nullptr) {
-    stream_->onClose(reason);
+  if (std::unique_ptr<ByteStreamListener> stream = std::move(stream_)) {
+    stream->onClose(reason);
     // One of its own calls may be what brought this about.
-    protocol_.context().loop().destroyLater(event::makeTask([gone = std::move(stream_)] {}));
+    protocol_.context().loop().destroyLater(event::makeTask([gone = std::move(stream)] {}));
   }
   exchange_.abort(reason);
 }
@@ -370,10 +404,18 @@ void ServerSession::abortExchange(AbortReason reason) noexcept {
 void ServerSession::onReadEnd(net::Connection& connection) noexcept {
   switch (reading_) {
     case Reading::kUpgraded:
-      stream_->onEnd();
+      if (!end_told_) {
+        end_told_ = true;
+        stream_->onEnd();
+      }
       return;
     case Reading::kBody:
-      connection.close();
+      if (connection.readPaused() && connection.unreadBytes() > 0) return;  // what is there comes first
+      if (answered_) {
+        connection.closeAfterWrite(false);
+      } else {
+        connection.close();
+      }
       return;
     case Reading::kDone:
       // A client may end its side and wait for its answer; a parked exchange is a long wait, and its client
@@ -403,7 +445,11 @@ void ServerSession::onWriteComplete(net::Connection& connection) noexcept {
     return;
   }
   if (exchange_.active()) {
-    if (reading_ == Reading::kDone) connection.clearDeadline();
+    if (reading_ == Reading::kBody && !connection.readPaused()) {
+      connection.setDeadline(options().body_timeout_ms);
+    } else {
+      connection.clearDeadline();
+    }
     if (blocked_ && exchange_.listener() != nullptr) {
       blocked_ = false;
       exchange_.listener()->onWritable();
@@ -412,13 +458,10 @@ void ServerSession::onWriteComplete(net::Connection& connection) noexcept {
     return;
   }
   if (reading_ != Reading::kHead) return;
-  if (slot_ != nullptr) {
-    connection.setDeadline(options().head_timeout_ms);
-  } else if (connection.unreadBytes() > 0) {
-    connection.setDeadline(options().keep_alive_timeout_ms);
-    connection.resumeRead();
-    connection.offerInput();
-  }
+  connection.setDeadline(slot_ != nullptr ? options().head_timeout_ms : options().keep_alive_timeout_ms);
+  if (!connection.readPaused()) return;
+  connection.resumeRead();
+  connection.offerInput();
 }
 
 void ServerSession::onTimeout(net::Connection& connection) noexcept {
@@ -427,7 +470,7 @@ void ServerSession::onTimeout(net::Connection& connection) noexcept {
     return;
   }
   const bool head_begun = reading_ == Reading::kHead && slot_ != nullptr;
-  const bool body_begun = reading_ == Reading::kBody && !exchange_.headSent();
+  const bool body_begun = reading_ == Reading::kBody && !answered_ && !exchange_.headSent();
   if (!head_begun && !body_begun) {
     connection.close();
     return;
@@ -471,7 +514,8 @@ Persistence ServerSession::persistence() const noexcept {
 
 void ServerSession::sendHead(const ResponseHead& head, bool fin) noexcept {
   if (connection_->closed()) return;
-  const bool head_request = slot_ != nullptr && slot_->head.method == Method::kHead;
+  const bool head_request =
+      exchange_.active() ? exchange_.isHead() : slot_ != nullptr && slot_->head.method == Method::kHead;
   const bool without_length = head.status < 200 || head.status == 204;
   no_content_ = head_request || without_length || head.status == 304;
   Framing framing = Framing::kNone;
@@ -576,6 +620,7 @@ SendResult ServerSession::afterSend(bool fin, bool file) noexcept {
 
 void ServerSession::endAnswer() noexcept {
   answered_ = true;
+  blocked_ = false;
   connection_->flush();
   settle();
 }
@@ -612,17 +657,25 @@ void ServerSession::sendPrepared(PreparedResponse& response) noexcept {
 }
 
 void ServerSession::wantBody() noexcept {
-  if (!expects_continue_ || reading_ != Reading::kBody || input_behind_) return;
-  expects_continue_ = false;
-  connection_->write(std::string_view("HTTP/1.1 100 Continue\r\n\r\n"));
-  connection_->flush();
+  if (connection_->closed() || reading_ != Reading::kBody) return;
+  const bool comes_unasked = input_behind_ || connection_->unreadBytes() > 0;
+  if (expects_continue_ && !exchange_.headSent()) {
+    expects_continue_ = false;
+    if (!comes_unasked) connection_->write(std::string_view("HTTP/1.1 100 Continue\r\n\r\n"));
+    connection_->flush();
+  }
+  if (busy_ || connection_->closed() || !connection_->readPaused()) return;
+  connection_->setDeadline(options().body_timeout_ms);
+  connection_->resumeRead();
+  if (!connection_->closed()) offerLater();
 }
 
 void ServerSession::consumed(size_t bytes) noexcept {
   unconsumed_ -= static_cast<uint32_t>(std::min<size_t>(bytes, unconsumed_));
-  if (busy_ || unconsumed_ >= kBodyWindow || reading_ != Reading::kBody) return;
+  if (busy_ || unconsumed_ >= kBodyWindow || reading_ != Reading::kBody || !connection_->readPaused()) return;
+  connection_->setDeadline(options().body_timeout_ms);
   connection_->resumeRead();
-  connection_->offerInput();
+  if (!connection_->closed()) offerLater();
 }
 
 void ServerSession::reset() noexcept {
@@ -639,14 +692,19 @@ ByteStream* ServerSession::upgrade(const ResponseHead& head,
   connection_->write(std::string_view(text.data(), text.size()));
   stream_ = std::move(listener);
   reading_ = Reading::kUpgraded;
-  connection_->clearDeadline();
+  blocked_ = end_told_ = false;
+  waitForHandler();
   exchange_.park();
-  if (!busy_) connection_->offerInput();
+  connection_->resumeRead();  // bytes behind the request may have been held back
+  if (connection_->closed()) return nullptr;
+  if (!busy_) offerLater();
   return this;
 }
 
 void ServerSession::parked() noexcept {
-  giveSlot();
+  if (reading_ != Reading::kBody) giveSlot();
+  // A client that has ended its side already is gone.
+  if (!busy_ && reading_ == Reading::kDone && connection_->readEnded()) offerLater();
 }
 
 SendResult ServerSession::write(std::string_view bytes) noexcept {
@@ -667,8 +725,9 @@ void ServerSession::pauseRead() noexcept {
 }
 
 void ServerSession::resumeRead() noexcept {
+  if (!connection_->readPaused()) return;
   connection_->resumeRead();
-  if (!busy_) connection_->offerInput();
+  if (!busy_ && !connection_->closed() && connection_->unreadBytes() > 0) offerLater();
 }
 
 }  // namespace roost::http::h1

@@ -87,7 +87,9 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   bool resolve() noexcept;  // host and path
   void answerOptionsAsterisk() noexcept;
   void refuse(int status, const char* reason) noexcept;  // answers an error and ends the connection
-  void settle() noexcept;                                // ends the exchange when both its sides are done
+  void waitForHandler() noexcept;
+  void offerLater() noexcept;
+  void settle() noexcept;  // ends the exchange when both its sides are done
   void finish() noexcept;
   void keepHead() noexcept;
   void giveSlot() noexcept;
@@ -121,6 +123,7 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   bool answered_ : 1;      // all of the answer has been handed over
   bool no_content_ : 1;    // the answer to HEAD, 204, 304
   bool blocked_ : 1;       // a sender waits for onWritable
+  bool end_told_ : 1;      // to the listener of an upgraded exchange
   bool input_behind_ : 1;  // bytes behind this request have been read already
 };
 

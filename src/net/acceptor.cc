@@ -66,10 +66,12 @@ Acceptor::Outcome Acceptor::acceptOne() noexcept {
     const PeerAddr peer = PeerAddr::from(reinterpret_cast<sockaddr*>(&address), len);
     if (blocked_ != nullptr && blocked_->contains(peer)) {
       ++counts_.refused;
+      if (counters_ != nullptr) counters_->refused.add();
       sys.closeFd(fd);
       return Outcome::kTaken;
     }
     ++counts_.accepted;
+    if (counters_ != nullptr) counters_->accepted.add();
     sink_.give({fd, peer, index_});
     return Outcome::kTaken;
   }
@@ -104,6 +106,7 @@ void Acceptor::turnAwayOne() noexcept {
   const int fd = sys.acceptOn(listener_.fd(), nullptr, nullptr);
   if (fd >= 0) {
     ++counts_.turned_away;
+    if (counters_ != nullptr) counters_->turned_away.add();
     sys.closeFd(fd);
   }
   openSpare();
@@ -133,6 +136,7 @@ void Acceptor::onIo(uint32_t) noexcept {
 
 void Acceptor::pause() noexcept {
   ++counts_.pauses;
+  if (counters_ != nullptr) counters_->pauses.add();
   loop_.remove(listener_.fd());
   listening_ = false;
   loop_.armIn(*this, std::chrono::milliseconds(pause_ms_));

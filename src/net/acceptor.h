@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "event/loop.h"
 #include "net/cidr_set.h"
+#include "net/counters.h"
 #include "net/fd_handoff.h"
 #include "net/io_context.h"
 #include "net/listener.h"
@@ -74,6 +75,8 @@ class Acceptor final : public event::IoHandler, public event::Timer {
   void stop() noexcept;  // no more connections; the socket closes with the object
   // Addresses that are refused right after accepting; `blocked` outlives this, nullptr is none.
   void setBlocked(const CidrSet* blocked) noexcept { blocked_ = blocked; }
+  // Counts there too; it outlives this. Acceptors of one thread may share it.
+  void setCounters(const AcceptCounters* counters) noexcept { counters_ = counters; }
   const Listener& listener() const noexcept { return listener_; }
   const Counts& counts() const noexcept { return counts_; }
 
@@ -97,6 +100,7 @@ class Acceptor final : public event::IoHandler, public event::Timer {
   ConnectionSink& sink_;
   const CidrSet* blocked_ = nullptr;
   Counts counts_;
+  const AcceptCounters* counters_ = nullptr;
   int64_t pause_ms_ = kFirstPauseMs;
   int spare_fd_ = -1;
   uint16_t index_;

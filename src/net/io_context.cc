@@ -46,6 +46,7 @@ Connection& IoContext::open(int fd, const PeerAddr& peer, uint16_t listener) noe
 }
 
 void IoContext::adopt(const AcceptedSocket& socket) noexcept {
+  if (counters_ != nullptr) counters_->opened.add();
   Connection& connection = open(socket.fd, socket.peer, socket.listener);
   connection.set(Connection::kAccepted, true);
   connection.setSession(factories_[socket.listener]->sessionFor(connection));
@@ -101,6 +102,11 @@ void IoContext::retire(Connection& connection) noexcept {
   retired_.push_back(connection.slot());
   if (!connection.has(Connection::kAccepted)) return;
   closed_.store(closed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (counters_ == nullptr) return;
+  counters_->closed.add();
+  counters_->requests.add(connection.requests());
+  counters_->bytes_in.add(connection.bytesIn());
+  counters_->bytes_out.add(connection.bytesOut());
 }
 
 void IoContext::run() noexcept {

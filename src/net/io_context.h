@@ -11,6 +11,7 @@
 #include "net/address.h"
 #include "net/chunk.h"
 #include "net/connection.h"
+#include "net/counters.h"
 #include "net/out_queue.h"
 #include "net/session.h"
 #include "net/transport.h"
@@ -40,6 +41,9 @@ class IoContext final : private event::Timer, private event::Task {
   void setFactory(uint16_t index, SessionFactory& factory);
   // Milliseconds that closing waits for a peer's last bytes.
   void setLingerMs(uint32_t ms) noexcept { linger_ms_ = ms; }
+
+  // Counts there; it outlives this. nullptr, as at first: nowhere.
+  void setCounters(const IoCounters* counters) noexcept { counters_ = counters; }
 
   // Takes over an accepted socket and serves it.
   void adopt(const AcceptedSocket& socket) noexcept;
@@ -97,6 +101,7 @@ class IoContext final : private event::Timer, private event::Task {
   std::vector<SessionFactory*> factories_;
   std::vector<uint32_t> retired_;
   std::atomic<uint64_t> closed_{0};
+  const IoCounters* counters_ = nullptr;
 };
 
 }  // namespace roost::net

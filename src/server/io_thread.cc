@@ -19,23 +19,27 @@ constexpr std::chrono::milliseconds kDrainStep{10};
 
 Result<std::unique_ptr<IoThread>> IoThread::create(Sys& sys, const IoThreadOptions& options,
                                                    event::TaskPool& tasks, module::Registry& modules,
+                                                   metrics::Registry& metrics,
                                                    std::shared_ptr<const http::Service> service) {
   auto loop = event::Loop::create(sys, options.index);
   if (!loop.ok()) return loop.status();
-  std::unique_ptr<IoThread> thread(new IoThread(options, std::move(loop).value(), tasks, modules));
+  std::unique_ptr<IoThread> thread(new IoThread(options, std::move(loop).value(), tasks, modules, metrics));
   thread->http_.setService(std::move(service));
   return thread;
 }
 
 IoThread::IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> loop, event::TaskPool& tasks,
-                   module::Registry& modules)
+                   module::Registry& modules, metrics::Registry& metrics)
     : options_(options),
       modules_(modules),
       loop_(std::move(loop)),
+      io_counters_(metrics),
+      accept_counters_(metrics),
       io_(*loop_),
       http_(io_, tasks),
       protocol_(http_),
       local_sink_(io_, options.connection_limit) {
+  io_.setCounters(&io_counters_);
   io_.setLingerMs(options.linger_ms);
   for (uint16_t i = 0; i < options.listener_count; ++i) io_.setFactory(i, protocol_);
 }
@@ -51,6 +55,7 @@ void IoThread::addListener(net::Listener listener, uint16_t listener_index, cons
   acceptors_.push_back(std::make_unique<net::Acceptor>(*loop_, std::move(listener), listener_index,
                                                        local_sink_, net::Acceptor::Trigger::kLevel));
   acceptors_.back()->setBlocked(blocked);
+  acceptors_.back()->setCounters(&accept_counters_);
 }
 
 Status IoThread::start() {
@@ -102,12 +107,21 @@ void IoThread::drain() noexcept {
   loop_->destroyLater(event::makeTask([gone = std::move(acceptors_)] {}));
   acceptors_.clear();
   if (handoff_ != nullptr) handoff_->onIo(0);
-  io_.forEach([](net::Connection& connection) { connection.closeAfterWrite(connection.writing()); });
+  closeSilent();
   drain_deadline_ns_ = loop_->nowNs() + int64_t{kDrainMs} * 1'000'000;
   loop_->armIn(drain_timer_, kDrainStep);
 }
 
+// An answer may come in several pieces, and a handler queues the next within the event that sent the one
+// before: what has nothing queued between events has nothing under way that is about to go out.
+void IoThread::closeSilent() noexcept {
+  io_.forEach([](net::Connection& connection) {
+    if (!connection.writing()) connection.close();
+  });
+}
+
 void IoThread::checkDrained() noexcept {
+  closeSilent();
   if (io_.size() > 0 && loop_->nowNs() < drain_deadline_ns_) {
     loop_->armIn(drain_timer_, kDrainStep);
     return;

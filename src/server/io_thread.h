@@ -13,6 +13,7 @@
 #include "event/task_pool.h"
 #include "http/h1/protocol.h"
 #include "http/loop_context.h"
+#include "metrics/registry.h"
 #include "module/registry.h"
 #include "net/acceptor.h"
 #include "net/fd_handoff.h"
@@ -30,7 +31,7 @@ struct IoThreadOptions {
 };
 
 // One IO thread and all that lives on its loop. Made, started, joined and destroyed by the main thread, which
-// owns it; the registry, the task pool and what `drained` refers to outlive it.
+// owns it; the registries, the task pool and what `drained` refers to outlive it.
 //
 // Its end has two steps, so that what other threads still post to its loop is run while everything stands:
 //   beginDrain()  it accepts no more, closes what is silent, lets what waits to be sent go out for at most
@@ -44,6 +45,7 @@ class IoThread {
   // Opens the loop; no thread yet. Errors: out of descriptors.
   static Result<std::unique_ptr<IoThread>> create(Sys& sys, const IoThreadOptions& options,
                                                   event::TaskPool& tasks, module::Registry& modules,
+                                                  metrics::Registry& metrics,
                                                   std::shared_ptr<const http::Service> service);
   ~IoThread();  // REQUIRES: never started, or joined
   IoThread(const IoThread&) = delete;
@@ -72,9 +74,10 @@ class IoThread {
   };
 
   IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> loop, event::TaskPool& tasks,
-           module::Registry& modules);
+           module::Registry& modules, metrics::Registry& metrics);
   void run(std::promise<void> ready) noexcept;
   void drain() noexcept;
+  void closeSilent() noexcept;
   void checkDrained() noexcept;
 
   // Destroyed from the last to the first: what accepts, then HTTP, then the connections' memory, then the
@@ -82,6 +85,8 @@ class IoThread {
   const IoThreadOptions options_;
   module::Registry& modules_;
   std::unique_ptr<event::Loop> loop_;
+  const net::IoCounters io_counters_;
+  const net::AcceptCounters accept_counters_;
   net::IoContext io_;
   http::LoopContext http_;
   http::h1::Protocol protocol_;

@@ -87,7 +87,7 @@ Status Server::openThreads() {
     options.linger_ms = config_.linger_ms;
     options.listener_count = static_cast<uint16_t>(opened_.size());
     if (!config_.processors.empty()) options.processor = config_.processors[i % config_.processors.size()];
-    auto thread = IoThread::create(sys_, options, *tasks_, registry_, config_.service);
+    auto thread = IoThread::create(sys_, options, *tasks_, registry_, metrics_, config_.service);
     if (!thread.ok()) return thread.status();
     threads_.push_back(std::move(thread).value());
   }
@@ -126,6 +126,7 @@ Status Server::openHandoff() {
                                                          static_cast<uint16_t>(i), *sink_,
                                                          net::Acceptor::Trigger::kEdge));
     acceptors_.back()->setBlocked(&config_.blocked);
+    acceptors_.back()->setCounters(&accept_counters_);
   }
   opened_.clear();
   return {};

@@ -10,6 +10,7 @@
 #include "config/node.h"
 #include "event/loop.h"
 #include "event/task_pool.h"
+#include "metrics/registry.h"
 #include "module/registry.h"
 #include "net/acceptor.h"
 #include "server/io_thread.h"
@@ -33,6 +34,8 @@ class Server final : private SignalListener {
   Status start();
   // What was opened: "http://127.0.0.1:4507/ unix:/run/roost.sock (pid 1, 2 IO threads, handoff)".
   std::string description() const;
+  // What its threads count.
+  const metrics::Registry& metrics() const noexcept { return metrics_; }
   // Serves until a signal ends it. REQUIRES: start() has succeeded.
   void run();
 
@@ -54,6 +57,8 @@ class Server final : private SignalListener {
   module::Registry& registry_;
   Sys& sys_;
 
+  metrics::Registry metrics_;
+  const net::AcceptCounters accept_counters_{metrics_};
   std::unique_ptr<event::Loop> main_loop_;
   Signals signals_;
   std::unique_ptr<event::TaskPool> tasks_;

@@ -68,7 +68,11 @@ int serve(ServerConfig config, config::Node root, module::Registry& registry) {
   LOG_INFO("{} serving {}", versionLine(), description);
   print(fmt::format("roost: serving {}\n", description));
   server.run();
-  LOG_INFO("stopped");
+  const metrics::Registry& metrics = server.metrics();
+  LOG_INFO("stopped after {} requests on {} connections; {} refused by address",
+           metrics.counterValue("roost_requests_total"),
+           metrics.counterValue("roost_connections_accepted_total"),
+           metrics.counterValue("roost_connections_refused_total"));
   return 0;
 }
 

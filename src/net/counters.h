@@ -1,0 +1,47 @@
+// What this layer counts, and under which names.
+#pragma once
+
+#include "metrics/registry.h"
+
+namespace roost::net {
+
+// One loop's shards of the process's counters, which it alone writes. They live as long as the registry they
+// were taken from.
+struct IoCounters {
+  explicit IoCounters(metrics::Registry& registry)
+      : opened(registry.counter(
+            {"roost_connections_opened_total", "Accepted connections an IO thread took over.", ""})),
+        closed(registry.counter({"roost_connections_closed_total", "Connections that have ended.", ""})),
+        requests(registry.counter({"roost_requests_total", "Requests of connections that have ended.", ""})),
+        bytes_in(registry.counter(
+            {"roost_received_bytes_total", "Received on connections that have ended.", "bytes"})),
+        bytes_out(
+            registry.counter({"roost_sent_bytes_total", "Sent on connections that have ended.", "bytes"})) {}
+
+  metrics::Counter& opened;
+  metrics::Counter& closed;  // accepted ones and those made to others
+  // Added up when a connection ends, so that counting costs a busy one nothing.
+  metrics::Counter& requests;
+  metrics::Counter& bytes_in;
+  metrics::Counter& bytes_out;
+};
+
+// The same of a thread that accepts.
+struct AcceptCounters {
+  explicit AcceptCounters(metrics::Registry& registry)
+      : accepted(
+            registry.counter({"roost_connections_accepted_total", "Connections accepted and kept.", ""})),
+        refused(registry.counter(
+            {"roost_connections_refused_total", "Connections closed for their address.", ""})),
+        turned_away(registry.counter(
+            {"roost_connections_turned_away_total", "Connections closed for want of descriptors.", ""})),
+        pauses(
+            registry.counter({"roost_accept_pauses_total", "Pauses of accepting, for want of room.", ""})) {}
+
+  metrics::Counter& accepted;
+  metrics::Counter& refused;
+  metrics::Counter& turned_away;
+  metrics::Counter& pauses;
+};
+
+}  // namespace roost::net

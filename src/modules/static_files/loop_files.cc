@@ -165,7 +165,7 @@ bool LoopFiles::openFirst(const RootOptions& root, RootFolder& folder, FileEntry
   if (entry.status >= 500) LOG_EVERY_SECOND(WARN, "{}{}: {}", root.folder, entry.path, errnoText(error));
   if (entry.status == 404 && names_folder) {
     // A folder without an index is there but not shown.
-    const std::string name = entry.path.substr(1, entry.path.size() - (entry.path.size() > 1 ? 2 : 1));
+    const std::string name = entry.path.substr(1) + ".";  // a file is no folder, even with a slash behind it
     const int folder_fd = folder.open(name.c_str(), root.symlinks);
     if (folder_fd >= 0) {
       entry.status = 403;

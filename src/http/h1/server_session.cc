@@ -260,9 +260,14 @@ void ServerSession::offerLater() noexcept {
 // error.
 bool ServerSession::resolve() noexcept {
   const RequestHead& head = slot_->head;
-  const Authority authority = head.authority.len > 0 ? parseAuthority(head.view(head.authority))
-                                                     : parseHost(head.get(FieldId::kHost));
-  if (!authority.ok() && (head.authority.len > 0 || head.has(FieldId::kHost))) {
+  // A malformed Host is refused even where the target's authority overrides it (RFC 9112 section 3.2).
+  Authority authority = parseHost(head.get(FieldId::kHost));
+  bool malformed = !authority.ok() && head.has(FieldId::kHost);
+  if (head.authority.len > 0 && !malformed) {
+    authority = parseAuthority(head.view(head.authority));
+    malformed = !authority.ok();
+  }
+  if (malformed) {
     refuse(400, "malformed host");
     return false;
   }

@@ -27,6 +27,17 @@ int64_t clockNs(clockid_t id) noexcept {
   return static_cast<int64_t>(now.tv_sec) * kNsPerSecond + now.tv_nsec;
 }
 
+int sendFlags(bool more) noexcept {
+  return MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+}
+
+// The calls of every request go past glibc's wrappers, which are cancellation points: in a program with
+// threads each costs two more function calls, and nobody cancels threads here.
+template <class... Args>
+long direct(long number, Args... args) noexcept {
+  return result(::syscall(number, args...));
+}
+
 class RealSys final : public Sys {
  public:
   int64_t monotonicNs() noexcept override { return clockNs(CLOCK_MONOTONIC); }
@@ -37,7 +48,8 @@ class RealSys final : public Sys {
     return result(::epoll_ctl(epoll_fd, op, fd, event));
   }
   int epollWait(int epoll_fd, epoll_event* events, int capacity, int timeout_ms) noexcept override {
-    return result(::epoll_wait(epoll_fd, events, capacity, timeout_ms));
+    return static_cast<int>(
+        direct(SYS_epoll_pwait, epoll_fd, events, capacity, timeout_ms, nullptr, size_t{8}));
   }
   int timerfdCreate() noexcept override {
     return result(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
@@ -66,7 +78,7 @@ class RealSys final : public Sys {
   }
   int listenOn(int fd, int backlog) noexcept override { return result(::listen(fd, backlog)); }
   int acceptOn(int fd, sockaddr* address, socklen_t* len) noexcept override {
-    return result(::accept4(fd, address, len, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    return static_cast<int>(direct(SYS_accept4, fd, address, len, SOCK_NONBLOCK | SOCK_CLOEXEC));
   }
   int connectTo(int fd, const sockaddr* address, socklen_t len) noexcept override {
     return result(::connect(fd, address, len));
@@ -84,23 +96,23 @@ class RealSys final : public Sys {
     return error;
   }
   ssize_t recvFrom(int fd, void* data, size_t len) noexcept override {
-    return result(::recv(fd, data, len, 0));
+    return direct(SYS_recvfrom, fd, data, len, 0, nullptr, nullptr);
   }
   ssize_t sendTo(int fd, const void* data, size_t len, bool more) noexcept override {
-    return result(::send(fd, data, len, MSG_NOSIGNAL | (more ? MSG_MORE : 0)));
+    return direct(SYS_sendto, fd, data, len, sendFlags(more), nullptr, 0);
   }
   ssize_t sendVec(int fd, const iovec* parts, int count, bool more) noexcept override {
     msghdr message{};
     message.msg_iov = const_cast<iovec*>(parts);
     message.msg_iovlen = static_cast<size_t>(count);
-    return result(::sendmsg(fd, &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0)));
+    return direct(SYS_sendmsg, fd, &message, sendFlags(more));
   }
   ssize_t sendFile(int out_fd, int in_fd, int64_t offset, size_t len) noexcept override {
-    off_t from = offset;
-    return result(::sendfile(out_fd, in_fd, &from, len));
+    off_t from = offset;  // 64 bits, as the call expects
+    return direct(SYS_sendfile, out_fd, in_fd, &from, len);
   }
   int shutdownWrite(int fd) noexcept override { return result(::shutdown(fd, SHUT_WR)); }
-  int closeFd(int fd) noexcept override { return result(::close(fd)); }
+  int closeFd(int fd) noexcept override { return static_cast<int>(direct(SYS_close, fd)); }
 
   int openAt(int dir_fd, const char* path, int flags) noexcept override {
     return result(::openat(dir_fd, path, flags | O_CLOEXEC));

@@ -4,6 +4,8 @@ Many connections at once go to a server of one loop, which reads in the order of
 request on another connection has come, it has read the pieces sent before.
 """
 
+import select
+
 import pytest
 
 from all_cases import TABLES
@@ -99,3 +101,15 @@ def test_byte_by_byte(pool, strong_etag, table):
         pool.wait_until_read()
     for case, _, wire in wave:
         finish(pool, case, wire, "byte by byte")
+
+
+def test_the_pieces_are_read_apart(pool):
+    """A fault in the first piece is answered before the second is sent."""
+    wires = [pool.take() for _ in range(50)]
+    for wire in wires:
+        wire.send(b"GET /\x00")
+    pool.wait_until_read()
+    for wire in wires:
+        readable, _, _ = select.select([wire.socket], [], [], 0)
+        assert readable
+        assert wire.read_response().status == 400

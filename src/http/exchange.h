@@ -141,6 +141,7 @@ class ExchangeHandle {
   template <class Fn>
   void post(Fn&& fn) const {
     LoopContext* context = context_;
+    if (context == nullptr) return;  // names nothing
     context->loop().post(event::makeTask([context, name = name_, call = std::forward<Fn>(fn)]() mutable {
       if (Exchange* exchange = context->exchanges().find(name)) call(*exchange);
     }));

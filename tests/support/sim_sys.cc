@@ -275,7 +275,7 @@ int SimSys::gather(sim::Epoll& epoll, epoll_event* events, int capacity) {
 
 int SimSys::epollWait(int epoll_fd, epoll_event* events, int capacity, int timeout_ms) noexcept {
   const Guard guard(mutex_);
-  if (const int error = enter(Call::kEpollWait)) return -error;
+  if (const int error = enter(Call::kEpollWait)) return last_ready_ = -error;
   auto* epoll = get<sim::Epoll>(epoll_fd);
   if (epoll == nullptr) return -EBADF;
   last_ready_ = gather(*epoll, events, capacity);

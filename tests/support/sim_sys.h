@@ -91,7 +91,7 @@ class SimSys final : public Sys {
   uint64_t calls(Call call) const { return counts_[static_cast<size_t>(call)]; }
   uint64_t sendCalls() const { return calls(Call::kSend) + calls(Call::kSendVec) + calls(Call::kSendFile); }
   void resetCounts() { counts_.fill(0); }
-  int lastReady() const { return last_ready_; }  // what the last epollWait returned
+  int lastReady() const { return last_ready_; }  // what the last epollWait returned, errors too
   // Descriptors that are open now, files opened through this included.
   size_t openFds() const;
 

@@ -120,7 +120,10 @@ IoResult OutQueue::sendMemory(Transport& transport, int fd, size_t& asked) noexc
     asked += parts[count].iov_len;
     ++count;
   }
-  const bool more = slice != nullptr;  // a file range or further parts follow at once
+  // What follows at once may share the packet, so that a head does not go out alone and its file waits for the peer's
+  // delayed acknowledgement. Before a large range that is no gain: it would put every page of the file at an odd place in
+  // its packets, which costs both sides more than a packet.
+  const bool more = slice != nullptr && !(slice->file && slice->size >= kLargeRange);
   if (count == 1)
     return transport.write(fd, static_cast<const char*>(parts[0].iov_base), parts[0].iov_len, more);
   return transport.writev(fd, parts, count, more);

@@ -62,6 +62,7 @@ class OutQueue {
 
  private:
   static constexpr size_t kFileStep = 8u << 20;  // bytes asked of one sendfile call
+  static constexpr uint64_t kLargeRange = 64u << 10;
   void append(OutSlice* slice) noexcept;
   void pop(OutPool& pool) noexcept;
   void advance(OutPool& pool, size_t bytes) noexcept;

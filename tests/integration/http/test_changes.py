@@ -5,8 +5,6 @@ import shutil
 
 import pytest
 
-from roost_server import eventually
-
 SMALL, LARGE = 100, 300_000  # bytes: from memory, and from the file
 CONFIG = {"worker_processes": 1, "http": {"file_cache": {"revalidate_ms": 3_600_000}}}  # so that time does not help
 

@@ -70,6 +70,9 @@ void Exchange::reply(PreparedResponse& response) noexcept {
 
 void Exchange::replyError(int status, const ResponseHead* extra) noexcept {
   if (!open()) return;
+  if (extra == nullptr && mayReplyPrepared() && Service::hasErrorBody(status)) {
+    return reply(pin_->errorPage(status));
+  }
   ResponseHead head(status);
   const std::string_view body = parked() ? std::string_view{} : service().errorBody(status);
   if (!body.empty()) head.add("Content-Type", kErrorPageType);

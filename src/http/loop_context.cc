@@ -37,13 +37,13 @@ LoopContext::~LoopContext() = default;
 
 void LoopContext::setService(std::shared_ptr<const Service> service) {
   if (pin_ != nullptr && pin_->exchanges > 0) retired_.push_back(std::move(pin_));
-  pin_ = std::make_unique<ServicePin>();
-  pin_->service = std::move(service);
+  pin_ = std::make_unique<ServicePin>(std::move(service));
 }
 
 void LoopContext::dropRetired(ServicePin& pin) noexcept {
-  const auto found = std::find_if(retired_.begin(), retired_.end(),
-                                  [&](const std::unique_ptr<ServicePin>& held) { return held.get() == &pin; });
+  const auto found =
+      std::find_if(retired_.begin(), retired_.end(),
+                   [&](const std::unique_ptr<ServicePin>& held) { return held.get() == &pin; });
   if (found == retired_.end()) return;
   // A handler of this very Service may be what has just answered.
   loop().destroyLater(event::makeTask([gone = std::move(*found)] {}));

@@ -12,8 +12,19 @@ Service::Service(ServiceOptions options, Router router)
 }
 
 std::string_view Service::errorBody(int status) const noexcept {
-  if (status < kFirstStatus || status >= kFirstStatus + kStatuses) return {};
+  if (!hasErrorBody(status)) return {};
   return error_bodies_[static_cast<size_t>(status - kFirstStatus)];
+}
+
+PreparedResponse& ServicePin::errorPage(int status) {
+  std::unique_ptr<PreparedResponse>& page = error_pages_[static_cast<size_t>(status - Service::kFirstStatus)];
+  if (page == nullptr) {
+    ResponseHead head(status);
+    const std::string_view body = service->errorBody(status);
+    if (!body.empty()) head.add("Content-Type", kErrorPageType);
+    page = std::make_unique<PreparedResponse>(head, body, service->options().server_header);
+  }
+  return *page;
 }
 
 }  // namespace roost::http

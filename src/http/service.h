@@ -5,8 +5,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "http/h1/request_parser.h"
+#include "http/prepared_response.h"
 #include "http/router.h"
 
 namespace roost::http {
@@ -33,13 +35,16 @@ class Service {
 
   const ServiceOptions& options() const noexcept { return options_; }
   const Router& router() const noexcept { return router_; }
+  // The statuses that have a default body.
+  static constexpr int kFirstStatus = 300;
+  static constexpr int kStatuses = 300;
+  static bool hasErrorBody(int status) noexcept {
+    return status >= kFirstStatus && status < kFirstStatus + kStatuses;
+  }
   // The default body of an error answer; empty for a status without content.
   std::string_view errorBody(int status) const noexcept;
 
  private:
-  static constexpr int kFirstStatus = 300;
-  static constexpr int kStatuses = 300;
-
   ServiceOptions options_;
   Router router_;
   std::array<std::string, kStatuses> error_bodies_;
@@ -48,8 +53,17 @@ class Service {
 // One loop's hold on a Service. Exchanges under way count themselves here, without atomics, so that a Service
 // that has been replaced lives until its last exchange on this loop is over.
 struct ServicePin {
+  explicit ServicePin(std::shared_ptr<const Service> held) noexcept : service(std::move(held)) {}
+
+  // The service's own page for a status, ready to be sent; made when it is first asked for. REQUIRES:
+  // Service::hasErrorBody(status).
+  PreparedResponse& errorPage(int status);
+
   std::shared_ptr<const Service> service;
   uint32_t exchanges = 0;
+
+ private:
+  std::array<std::unique_ptr<PreparedResponse>, Service::kStatuses> error_pages_;
 };
 
 }  // namespace roost::http

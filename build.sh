@@ -38,8 +38,9 @@ usage: ./build.sh [VERB] [OPTION...]
   help              this text
 
   --no-install      never install Debian packages; say which are missing instead
-  -DNAME=VALUE      hand a CMake option on: -DROOST_MYSQL=OFF -DROOST_REDIS=OFF -DROOST_TLS=OFF leave heavy
-                    dependencies out
+  -DNAME=VALUE      hand a CMake option on: -DROOST_MODULE_STATIC_FILES=OFF leaves that module out;
+                    -DROOST_MYSQL=OFF -DROOST_REDIS=OFF -DROOST_TLS=OFF are for what is to come: nothing built
+                    today needs their libraries
 
 Builds live in build/<preset>. What is missing is installed with apt, through sudo when not root.
 HELP

@@ -271,6 +271,11 @@ bool ServerSession::resolve() noexcept {
     refuse(400, "malformed host");
     return false;
   }
+  // The target's authority goes first, but a Host beside it must be one too (RFC 9112 section 3.2).
+  if (head.authority.len > 0 && head.has(FieldId::kHost) && !parseHost(head.get(FieldId::kHost)).ok()) {
+    refuse(400, "malformed host");
+    return false;
+  }
   slot_->host = authority.host;
   const std::string_view raw = head.view(head.path);
   slot_->path = raw;
@@ -552,7 +557,12 @@ void ServerSession::sendHead(const ResponseHead& head, bool fin) noexcept {
   append(text, connectionLine(persistence()));
   append(text, "\r\n");
   connection_->write(std::string_view(text.data(), text.size()));
-  if (fin) endAnswer();
+  if (!fin) return;
+  if (framing == Framing::kLength && !no_content_ && out_left_ > 0) {
+    reset();  // promised, and not coming
+  } else {
+    endAnswer();
+  }
 }
 
 // Cuts what is sent to the length that was promised.

@@ -357,6 +357,7 @@ TEST_CASE("session: errors end the connection with a small answer, never a reset
       {"GET / HTTP/1.1\r\n\r\n", 400},
       {"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
       {"GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400},
+      {"GET http://a/hello HTTP/1.1\r\nHost: a b\r\n\r\n", 400},
       {"GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400},
       {"BREW / HTTP/1.1\r\nHost: a\r\n\r\n", 501},
       {"GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505},

@@ -176,6 +176,15 @@ TEST_CASE("session abort: the listener hears of it exactly once", "[session]") {
       e.send("short", true);
     });
   }
+  SECTION("a head alone where content was promised") {
+    peer.write(get("/later"));
+    REQUIRE(f.server.settle());
+    f.handle.post([](Exchange& e) {
+      ResponseHead head(200);
+      head.content_length = 10;
+      e.begin(head, true);
+    });
+  }
   SECTION("the server goes down") {
     peer.write(get("/later"));
     REQUIRE(f.server.settle());

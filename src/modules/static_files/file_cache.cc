@@ -7,6 +7,14 @@ namespace roost::modules::static_files {
 namespace {
 
 constexpr size_t kFirstBuckets = 1024;
+// Two buckets (they are between half full and full), and what the allocator and reference counts add to the
+// entry, its strings, its answer or file.
+constexpr size_t kEntryOverhead = 2 * sizeof(void*) + 96;
+
+size_t heapBytes(const std::string& text) noexcept {
+  constexpr size_t kInPlace = 15;
+  return text.capacity() > kInPlace ? text.capacity() + 1 : 0;
+}
 
 uint64_t randomSeed() {
   std::random_device device;
@@ -27,12 +35,14 @@ uint64_t load(const char* p, size_t size) noexcept {
 
 }  // namespace
 
-FileCache::FileCache(uint64_t max_bytes, size_t max_entries, Leaving& leaving)
+FileCache::FileCache(uint64_t max_bytes, size_t max_entries, Keeper& keeper)
     : max_bytes_(max_bytes),
       max_entries_(max_entries),
       seed_(randomSeed()),
-      leaving_(leaving),
-      buckets_(kFirstBuckets, nullptr) {}
+      keeper_(keeper),
+      buckets_(kFirstBuckets, nullptr),
+      open_(kMaxOpenFiles, UINT64_MAX),
+      refused_(max_entries / kRefusedShare, max_bytes / kRefusedShare) {}
 
 FileCache::~FileCache() {
   clear();
@@ -49,8 +59,13 @@ uint64_t FileCache::hashOf(uint32_t root_id, std::string_view path) const noexce
 }
 
 size_t FileCache::chargeOf(const FileEntry& entry) noexcept {
-  return sizeof(FileEntry) + entry.path.size() + entry.file_path.size() + entry.content_type.size() +
-         entry.whole.size();
+  return sizeof(FileEntry) + kEntryOverhead + heapBytes(entry.path) + heapBytes(entry.file_path) +
+         heapBytes(entry.content_type) + entry.whole.size();
+}
+
+FileCache::Group* FileCache::groupOf(const FileEntry& entry) noexcept {
+  if (entry.file) return &open_;
+  return entry.kind == FileEntry::Kind::kRefused ? &refused_ : nullptr;
 }
 
 FileEntry* FileCache::find(uint32_t root_id, std::string_view path) noexcept {
@@ -69,10 +84,12 @@ void FileCache::touch(FileEntry& entry) noexcept {
     recent.unlink();
     recent_.insertBefore(recent);
   }
-  OpenHook& open = entry;
-  if (entry.file && open_.prev != &open) {
-    open.unlink();
-    open_.insertBefore(open);
+  Group* group = groupOf(entry);
+  if (group == nullptr) return;
+  GroupHook& hook = entry;
+  if (group->list.prev != &hook) {
+    hook.unlink();
+    group->list.insertBefore(hook);
   }
 }
 
@@ -87,10 +104,15 @@ FileEntry& FileCache::insert(std::unique_ptr<FileEntry> owned) {
   *slot = &entry;
   ++size_;
   bytes_ += entry.charged_bytes;
-  if (entry.file) ++open_count_;
   touch(entry);
-  while ((bytes_ > max_bytes_ || size_ > max_entries_) && size_ > 1) erase(recentEntry(*recent_.next));
-  while (open_count_ > kMaxOpenFiles) erase(static_cast<FileEntry&>(static_cast<OpenHook&>(*open_.next)));
+  if (Group* group = groupOf(entry)) {
+    ++group->count;
+    group->bytes += entry.charged_bytes;
+    while (group->count > 1 && (group->count > group->max_count || group->bytes > group->max_bytes))
+      erase(groupEntry(*group->list.next));
+  }
+  while (size_ > 1 && (size_ > max_entries_ || bytes_ + keeper_.bytesBeside() > max_bytes_))
+    erase(recentEntry(*recent_.next));
   return entry;
 }
 
@@ -113,11 +135,14 @@ void FileCache::erase(FileEntry& entry) noexcept {
   while (*link != &entry) link = &(*link)->next_in_bucket;
   *link = entry.next_in_bucket;
   static_cast<RecentHook&>(entry).unlink();
-  static_cast<OpenHook&>(entry).unlink();
-  if (entry.file) --open_count_;
+  static_cast<GroupHook&>(entry).unlink();
+  if (Group* group = groupOf(entry)) {
+    --group->count;
+    group->bytes -= entry.charged_bytes;
+  }
   --size_;
   bytes_ -= entry.charged_bytes;
-  leaving_.onLeave(entry);
+  keeper_.onLeave(entry);
   delete &entry;
 }
 
@@ -137,6 +162,12 @@ void FileCache::eraseBelow(uint32_t root_id, std::string_view path) noexcept {
 
 void FileCache::clear() noexcept {
   while (recent_.linked()) erase(recentEntry(*recent_.next));
+}
+
+bool FileCache::eraseOpenFiles() noexcept {
+  if (open_.count == 0) return false;
+  while (open_.list.linked()) erase(groupEntry(*open_.list.next));
+  return true;
 }
 
 }  // namespace roost::modules::static_files

@@ -19,8 +19,8 @@ class Watch;
 // What a loop knows of one path below a root: a file with its answer or its descriptor, a folder, or that
 // there is nothing. Owned by a FileCache, or by whoever is answering with it when it could not be kept.
 struct RecentHook : ListHook {};
-struct OpenHook : ListHook {};
-struct FileEntry : RecentHook, OpenHook {
+struct GroupHook : ListHook {};
+struct FileEntry : RecentHook, GroupHook {
   enum class Kind : uint8_t {
     kBody,     // small: `whole` is the answer
     kFile,     // large: sent from `file`
@@ -42,7 +42,7 @@ struct FileEntry : RecentHook, OpenHook {
   int64_t expires_ns = 0;       // monotonic
   int64_t warm_until_ns = 0;    // kFile: found in memory not long ago
   Watch* watch = nullptr;       // of its folder; held while cached
-  Watch* link_watch = nullptr;  // of the file itself, where a link leads to it
+  Watch* file_watch = nullptr;  // of the file itself, where it can change under another name
   // The cache's own:
   uint64_t hash = 0;
   FileEntry* next_in_bucket = nullptr;
@@ -52,19 +52,25 @@ struct FileEntry : RecentHook, OpenHook {
 // A bounded table of FileEntries, the least recently used leaving first. One per loop, its thread only.
 class FileCache {
  public:
-  // Called with an entry that leaves, before it is destroyed.
-  class Leaving {
+  // Who holds the cache.
+  class Keeper {
    public:
+    // An entry leaves; it is destroyed after the call.
     virtual void onLeave(FileEntry& entry) noexcept = 0;
+    // Memory that the entries take elsewhere: it counts against max_bytes.
+    virtual uint64_t bytesBeside() const noexcept = 0;
 
    protected:
-    ~Leaving() = default;
+    ~Keeper() = default;
   };
 
   // Descriptors are scarcer than memory.
   static constexpr size_t kMaxOpenFiles = 512;
+  // What there is not gets a part of the entries and bytes only, so that asking for many names that do not
+  // exist does not push the files out.
+  static constexpr size_t kRefusedShare = 4;
 
-  FileCache(uint64_t max_bytes, size_t max_entries, Leaving& leaving);
+  FileCache(uint64_t max_bytes, size_t max_entries, Keeper& keeper);
   ~FileCache();
   FileCache(const FileCache&) = delete;
   FileCache& operator=(const FileCache&) = delete;
@@ -82,11 +88,23 @@ class FileCache {
   // All entries at or below `path` ("/a/b" takes "/a/b", "/a/b/" and "/a/b/c" with it; "" all of the root).
   void eraseBelow(uint32_t root_id, std::string_view path) noexcept;
   void clear() noexcept;
+  // Lets go of every entry that holds a descriptor; false where there is none.
+  bool eraseOpenFiles() noexcept;
 
   size_t size() const noexcept { return size_; }
   uint64_t bytes() const noexcept { return bytes_; }
 
  private:
+  // Entries that have a bound of their own, the most recently used last.
+  struct Group {
+    ListHook list;
+    size_t count = 0;
+    uint64_t bytes = 0;
+    size_t max_count;
+    uint64_t max_bytes;
+    Group(size_t most, uint64_t most_bytes) noexcept : max_count(most), max_bytes(most_bytes) {}
+  };
+
   static size_t chargeOf(const FileEntry& entry) noexcept;
   uint64_t hashOf(uint32_t root_id, std::string_view path) const noexcept;
   FileEntry** slotOf(uint64_t hash) noexcept { return &buckets_[hash & (buckets_.size() - 1)]; }
@@ -95,16 +113,21 @@ class FileCache {
   const uint64_t max_bytes_;
   const size_t max_entries_;
   const uint64_t seed_;  // so that nobody can choose names that meet in one bucket
-  Leaving& leaving_;
+  Keeper& keeper_;
   std::vector<FileEntry*> buckets_;
   static FileEntry& recentEntry(ListHook& hook) noexcept {
     return static_cast<FileEntry&>(static_cast<RecentHook&>(hook));
   }
+  static FileEntry& groupEntry(ListHook& hook) noexcept {
+    return static_cast<FileEntry&>(static_cast<GroupHook&>(hook));
+  }
+  // nullptr: it is in none. The answer never changes while the entry is in the cache.
+  Group* groupOf(const FileEntry& entry) noexcept;
   void touch(FileEntry& entry) noexcept;
 
   ListHook recent_;  // all entries, the most recently used last
-  ListHook open_;    // those that hold a descriptor, likewise
-  size_t open_count_ = 0;
+  Group open_;       // those that hold a descriptor
+  Group refused_;
   size_t size_ = 0;
   uint64_t bytes_ = 0;
 };

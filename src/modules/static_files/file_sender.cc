@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
-#include <vector>
 
 namespace roost::modules::static_files {
 namespace {
@@ -50,36 +49,49 @@ bool warmUp(http::Exchange& exchange, std::string full_path, uint64_t offset, ui
   return exchange.context().tasks().submit(task);
 }
 
-void FileSender::send(http::Exchange& exchange, FileRange range) {
-  Sys& sys = exchange.context().loop().sys();
-  if (range.size <= kWindowBytes && isWarm(sys, range.file.fd(), range.offset, range.size)) {
-    exchange.sendFile(std::move(range.file), range.offset, range.size, true);
-    return;
-  }
-  std::unique_ptr<FileSender> sender(new FileSender(exchange, std::move(range)));
+void FileSender::send(http::Exchange& exchange, FileContent content) {
+  std::unique_ptr<FileSender> sender(new FileSender(exchange, std::move(content)));
   FileSender& borrowed = *sender;
   exchange.listen(std::move(sender));
-  borrowed.step();
+  if (exchange.listener() == &borrowed) borrowed.step();  // else it is over already
+}
+
+// A request's body means nothing to a file; it is read away, so that it does not stop the connection.
+void FileSender::onBody(std::string_view piece, bool) noexcept {
+  exchange_.consumed(piece.size());
+}
+
+void FileSender::onWritable() noexcept {
+  if (!warming_) step();
+}
+
+void FileSender::onWarm(http::Exchange& exchange) {
+  auto& sender = static_cast<FileSender&>(*exchange.listener());
+  sender.warming_ = false;
+  sender.step();
 }
 
 void FileSender::step() noexcept {
   Sys& sys = exchange_.context().loop().sys();
-  while (range_.size > 0) {
-    const uint64_t window = std::min(range_.size, kWindowBytes);
-    if (!warmed_ && !isWarm(sys, range_.file.fd(), range_.offset, window)) {
+  while (next_part_ < content_.parts.size()) {
+    FilePart& part = content_.parts[next_part_];
+    const uint64_t offset = part.offset;
+    const uint64_t window = std::min(part.size, kWindowBytes);
+    if (!warmed_ && !isWarm(sys, content_.file.fd(), offset, window)) {
       warmed_ = true;
-      const auto resume = [](http::Exchange& exchange) {
-        static_cast<FileSender*>(exchange.listener())->step();
-      };
-      if (warmUp(exchange_, range_.full_path, range_.offset, window, resume)) return;
+      warming_ = warmUp(exchange_, content_.full_path, offset, window, &FileSender::onWarm);
+      if (warming_) return;
     }
     warmed_ = false;
-    const uint64_t offset = range_.offset;
-    range_.offset += window;
-    range_.size -= window;
-    const bool last = range_.size == 0;
-    if (exchange_.sendFile(range_.file, offset, window, last) != http::SendResult::kAccepted) return;
+    if (!part.head.empty()) exchange_.send(std::exchange(part.head, {}), false);
+    part.offset += window;
+    part.size -= window;
+    if (part.size == 0) ++next_part_;
+    const bool last = next_part_ == content_.parts.size() && content_.end.empty();
+    if (exchange_.sendFile(content_.file, offset, window, last) != http::SendResult::kAccepted || last)
+      return;
   }
+  exchange_.send(content_.end, true);
 }
 
 }  // namespace roost::modules::static_files

@@ -3,20 +3,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/sys.h"
 #include "http/exchange.h"
 #include "net/open_file.h"
 
 namespace roost::modules::static_files {
-
-// A stretch of a file to send, and how a task thread finds the file by itself.
-struct FileRange {
-  net::OpenFile file;
-  std::string full_path;  // for warming up only
-  uint64_t offset = 0;
-  uint64_t size = 0;
-};
 
 // Whether the whole stretch seems to be in memory: a page every 256 KiB is asked for.
 bool isWarm(Sys& sys, int fd, uint64_t offset, uint64_t size) noexcept;
@@ -26,25 +19,45 @@ bool isWarm(Sys& sys, int fd, uint64_t offset, uint64_t size) noexcept;
 bool warmUp(http::Exchange& exchange, std::string full_path, uint64_t offset, uint64_t size,
             void (*next)(http::Exchange&));
 
-// Sends a large file in windows. A window that is not in memory is read by a task thread first, so that the
-// loop never waits for a disk; the next one is looked at when the last has left. The answer's head has been
-// begun.
+// A stretch of a file, and what is sent before it.
+struct FilePart {
+  std::string head;
+  uint64_t offset = 0;
+  uint64_t size = 0;  // not 0
+};
+
+// What a FileSender sends: parts of one file, and what follows the last.
+struct FileContent {
+  net::OpenFile file;
+  std::string full_path;  // for warming up only: how a task thread finds the file by itself
+  std::vector<FilePart> parts;
+  std::string end;
+};
+
+// Sends large stretches of a file in windows. A window that is not in memory is read by a task thread first,
+// so that the loop never waits for a disk; the next one is looked at when the last has left. Owned by its
+// exchange, loop thread only.
 class FileSender final : public http::ExchangeListener {
  public:
   static constexpr uint64_t kWindowBytes = 4 << 20;
 
-  // Sends `range` and ends the answer. REQUIRES: begin() has been called with a length of range.size.
-  static void send(http::Exchange& exchange, FileRange range);
+  // Sends `content` and ends the answer. REQUIRES: begin() has been called with the length of it all.
+  static void send(http::Exchange& exchange, FileContent content);
 
-  void onWritable() noexcept override { step(); }
+  void onBody(std::string_view piece, bool fin) noexcept override;
+  void onWritable() noexcept override;
 
  private:
-  FileSender(http::Exchange& exchange, FileRange range) : exchange_(exchange), range_(std::move(range)) {}
+  FileSender(http::Exchange& exchange, FileContent content)
+      : exchange_(exchange), content_(std::move(content)) {}
+  static void onWarm(http::Exchange& exchange);
   void step() noexcept;
 
   http::Exchange& exchange_;
-  FileRange range_;
-  bool warmed_ = false;  // the next window has been read already; whatever became of it, it is sent now
+  FileContent content_;
+  size_t next_part_ = 0;
+  bool warming_ = false;  // a task thread is at work; nothing is sent meanwhile
+  bool warmed_ = false;   // the next window has been read already; whatever became of it, it is sent now
 };
 
 }  // namespace roost::modules::static_files

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "base/errno_text.h"
@@ -13,8 +14,24 @@ namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
 
+// A folder that nobody asked for this long is let go: the routes of a configuration that was replaced.
+constexpr int64_t kForgetRootNs = 60 * kSecondNs;
+
+// Nanoseconds since 1970; what does not fit (file systems know years that int64_t does not) is the nearest
+// that does.
 int64_t toNs(const timespec& time) noexcept {
-  return int64_t{time.tv_sec} * kSecondNs + time.tv_nsec;
+  constexpr int64_t kMostSeconds = INT64_MAX / kSecondNs - 1;
+  return std::clamp<int64_t>(time.tv_sec, -kMostSeconds, kMostSeconds) * kSecondNs + time.tv_nsec;
+}
+
+bool sameTime(const timespec& a, const timespec& b) noexcept {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+// Whether nothing has been written between two looks at the same file.
+bool isUnchanged(const struct stat& before, const struct stat& after) noexcept {
+  return before.st_size == after.st_size && sameTime(before.st_mtim, after.st_mtim) &&
+         sameTime(before.st_ctim, after.st_ctim);
 }
 
 // RFC 8615: /.well-known/ is meant to be served; every other name that begins with a dot is nobody's
@@ -63,12 +80,11 @@ void addFileFields(http::ResponseHead& head, const FileEntry& entry, const RootO
 }
 
 LoopFiles::LoopFiles(http::LoopContext& context, const CacheOptions& options)
-    : context_(context),
-      loop_(context.loop()),
+    : loop_(context.loop()),
       options_(options),
       watcher_(loop_, *this),
       cache_(options.max_bytes, options.max_entries, *this) {
-  if (!options_.inotify || options_.max_bytes == 0) return;
+  if (!options_.inotify || !keeps()) return;
   const Status status = watcher_.open();
   if (!status.ok()) {
     LOG_WARN("{}; changed files are noticed after {} ms instead of at once", status.message(),
@@ -78,7 +94,7 @@ LoopFiles::LoopFiles(http::LoopContext& context, const CacheOptions& options)
 
 void LoopFiles::onLeave(FileEntry& entry) noexcept {
   if (entry.watch != nullptr) watcher_.release(std::exchange(entry.watch, nullptr));
-  if (entry.link_watch != nullptr) watcher_.release(std::exchange(entry.link_watch, nullptr));
+  if (entry.file_watch != nullptr) watcher_.release(std::exchange(entry.file_watch, nullptr));
 }
 
 void LoopFiles::onChange(uint32_t root_id, std::string_view folder, std::string_view name) noexcept {
@@ -93,25 +109,40 @@ void LoopFiles::onChange(uint32_t root_id, std::string_view folder, std::string_
 
 void LoopFiles::onChangeBelow(uint32_t root_id, std::string_view path) noexcept {
   cache_.eraseBelow(root_id, path);
-  cache_.erase(root_id, std::string(folderOfPath(path)) + "/");
+  if (!path.empty()) {
+    cache_.erase(root_id, std::string(folderOfPath(path)) + "/");
+    return;
+  }
+  const auto root = folders_.find(root_id);
+  if (root != folders_.end()) root->second.folder.expire();
 }
 
 void LoopFiles::onOverflow() noexcept {
+  LOG_EVERY_SECOND(WARN, "too many files change at once: the cache of loop {} starts anew", loop_.index());
   cache_.clear();
+  for (auto& [id, held] : folders_) held.folder.expire();
+}
+
+// No notice tells that a root's name has come to mean another folder, so all are looked at in turn. What is
+// known of a root's files is thus never older than revalidate_ns after such a change, whichever was asked
+// for.
+void LoopFiles::checkRoots() {
+  const int64_t now_ns = loop_.nowNs();
+  const int64_t every_ns = options_.revalidate_ns > 0 ? options_.revalidate_ns : kSecondNs;
+  check_roots_at_ns_ = now_ns + every_ns;
+  for (auto held = folders_.begin(); held != folders_.end();) {
+    const bool forgotten = now_ns - held->second.used_ns > std::max(every_ns, kForgetRootNs);
+    if (forgotten || held->second.folder.refresh(now_ns, every_ns)) cache_.eraseBelow(held->first, "");
+    held = forgotten ? folders_.erase(held) : std::next(held);
+  }
 }
 
 RootFolder& LoopFiles::folderOf(const RootOptions& root) {
-  RootFolder& folder = folders_.try_emplace(root.id, loop_.sys(), root.folder).first->second;
-  if (folder.refresh(loop_.nowNs(), std::max<int64_t>(options_.revalidate_ns, 1)))
+  HeldFolder& held = folders_.try_emplace(root.id, loop_.sys(), root.folder).first->second;
+  held.used_ns = loop_.nowNs();
+  if (held.folder.refresh(held.used_ns, std::max<int64_t>(options_.revalidate_ns, 1)))
     cache_.eraseBelow(root.id, "");
-  return folder;
-}
-
-LoopFiles::Found LoopFiles::find(const RootOptions& root, std::string_view path, bool may_block) {
-  FileEntry* entry = cache_.find(root.id, path);
-  if (entry != nullptr && loop_.nowNs() < entry->expires_ns) return {entry, nullptr, false};
-  if (entry != nullptr) cache_.erase(*entry);
-  return look(root, path, may_block);
+  return held.folder;
 }
 
 LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path, bool may_block) {
@@ -120,64 +151,80 @@ LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path,
   FileEntry& entry = *found.owned;
   found.entry = &entry;
   entry.root_id = root.id;
-  entry.path = entry.file_path = std::string(path);
+  entry.path = std::string(path);
   entry.expires_ns = loop_.nowNs() + options_.revalidate_ns;
   if (!root.dot_files && isHidden(path)) return found;
-  RootFolder& folder = folderOf(root);
+  Look look{root, folderOf(root), entry, may_block};
   // Watched first and looked at then, so that no change falls between.
   entry.watch = watcher_.watchFolder(root.id, root.folder, folderOfPath(path));
   bool keepable = true;
   // A file that changes while it is being read is looked at again.
   for (int attempt = 0; attempt < 3; ++attempt) {
     int fd = -1;
-    keepable = openFirst(root, folder, entry, fd);
-    if (fd < 0 || describe(root, fd, entry, may_block, found.cold)) break;
+    keepable = openFirst(look, fd);
+    if (fd < 0 || describe(look, fd)) break;
+    entry.kind = FileEntry::Kind::kRefused;
     entry.status = 503;
     keepable = false;
   }
-  if (found.cold || !keepable || !keep(found)) {
-    if (found.owned != nullptr) onLeave(entry);
-  } else if (folder.isSymlink(found.entry->file_path.c_str() + 1)) {
-    found.entry->link_watch = watcher_.watchFile(root.id, root.folder, found.entry->file_path);
+  found.cold = look.cold;
+  if (found.cold || !keepable || entry.status >= 500 || !keep(found)) {
+    onLeave(entry);
+    cache_.erase(root.id, path);  // what was known before
   }
   return found;
 }
 
 // Opens the path, or for a folder the first of its index files. Without an fd, the entry says why; the result
 // is then whether that answer may be kept.
-bool LoopFiles::openFirst(const RootOptions& root, RootFolder& folder, FileEntry& entry, int& fd) const {
+bool LoopFiles::openFirst(Look& look, int& fd) {
+  FileEntry& entry = look.entry;
   entry.kind = FileEntry::Kind::kRefused;
   entry.file_path = entry.path;
   const bool names_folder = entry.path.back() == '/';
   int error = ENOENT;
   if (!names_folder) {
-    fd = folder.open(entry.path.c_str() + 1, root.symlinks);
+    fd = openFile(look, entry.path);
     error = fd < 0 ? -fd : 0;
   }
-  for (size_t i = 0; names_folder && i < root.index.size(); ++i) {
-    entry.file_path = entry.path + root.index[i];
-    fd = folder.open(entry.file_path.c_str() + 1, root.symlinks);
+  for (size_t i = 0; names_folder && i < look.root.index.size(); ++i) {
+    entry.file_path = entry.path + look.root.index[i];
+    fd = openFile(look, entry.file_path);
     error = fd < 0 ? -fd : 0;
     if (error != ENOENT) break;
   }
   if (fd >= 0) return true;
   entry.status = statusOf(error);
-  if (entry.status >= 500) LOG_EVERY_SECOND(WARN, "{}{}: {}", root.folder, entry.path, errnoText(error));
-  if (entry.status == 404 && names_folder) {
-    // A folder without an index is there but not shown.
-    const std::string name = entry.path.substr(1) + ".";  // a file is no folder, even with a slash behind it
-    const int folder_fd = folder.open(name.c_str(), root.symlinks);
-    if (folder_fd >= 0) {
-      entry.status = 403;
-      loop_.sys().closeFd(folder_fd);
-    }
-  }
+  if (entry.status >= 500) LOG_EVERY_SECOND(WARN, "{}{}: {}", look.root.folder, entry.path, errnoText(error));
+  // A folder without an index is there but not shown.
+  if (error == ENOENT && names_folder && isFolder(look)) entry.status = 403;
   // That something is missing is only remembered where its coming is told.
-  return entry.status < 500 && entry.watch != nullptr;
+  return entry.watch != nullptr;
+}
+
+// An fd or -errno. `path` begins with '/'.
+int LoopFiles::openFile(Look& look, const std::string& path) {
+  int fd = look.folder.open(path.c_str() + 1, look.root.symlinks, look.linked);
+  if (fd != -EMFILE && fd != -ENFILE) return fd;
+  // Better to open files anew than to refuse them.
+  if (!cache_.eraseOpenFiles()) return fd;
+  look.folder.refresh(loop_.nowNs(), std::max<int64_t>(options_.revalidate_ns, 1));
+  return look.folder.open(path.c_str() + 1, look.root.symlinks, look.linked);
+}
+
+// Whether a path that ends with a slash is that of a folder.
+bool LoopFiles::isFolder(Look& look) {
+  const std::string& path = look.entry.path;
+  const int fd = openFile(look, path.size() > 1 ? path.substr(0, path.size() - 1) : path);
+  if (fd < 0) return false;
+  loop_.sys().closeFd(fd);
+  return true;
 }
 
 // Makes the entry out of the open file. False: it changed meanwhile, try again.
-bool LoopFiles::describe(const RootOptions& root, int fd, FileEntry& entry, bool may_block, bool& cold) {
+bool LoopFiles::describe(Look& look, int fd) {
+  const RootOptions& root = look.root;
+  FileEntry& entry = look.entry;
   net::OpenFile file(loop_.sys(), fd);
   struct stat info {};
   const int64_t looked_at_ns = loop_.sys().realtimeNs();
@@ -185,14 +232,13 @@ bool LoopFiles::describe(const RootOptions& root, int fd, FileEntry& entry, bool
     entry.status = 500;
     return true;
   }
+  entry.status = 404;
   if (S_ISDIR(info.st_mode)) {
     if (entry.path.back() != '/') entry.kind = FileEntry::Kind::kFolder;
     return true;
   }
-  if (!S_ISREG(info.st_mode)) {
-    entry.status = 404;
-    return true;
-  }
+  if (!S_ISREG(info.st_mode)) return true;
+  watchItself(look, info);
   const int64_t mtime_ns = toNs(info.st_mtim);
   entry.size = static_cast<uint64_t>(info.st_size);
   entry.last_modified_s = std::min<int64_t>(info.st_mtim.tv_sec, looked_at_ns / kSecondNs);
@@ -202,45 +248,63 @@ bool LoopFiles::describe(const RootOptions& root, int fd, FileEntry& entry, bool
   const std::string_view type = root.mime->lookup(entry.file_path);
   entry.content_type = std::string(type);
   if (!root.charset.empty() && http::isText(type)) entry.content_type += "; charset=" + root.charset;
-  if (entry.size <= options_.max_file_bytes) return readBody(root, fd, entry, may_block, cold);
-  entry.kind = FileEntry::Kind::kFile;
-  entry.file = std::move(file);
+  const bool is_body = entry.size <= options_.max_file_bytes;
+  if (is_body && !readBody(look, fd)) return false;
+  if (look.cold || entry.status >= 500) return true;
+  struct stat now {};
+  if (is_body || entry.file_watch != nullptr) {
+    if (loop_.sys().statFd(fd, &now) < 0 || !isUnchanged(info, now)) return false;
+  }
+  entry.kind = is_body ? FileEntry::Kind::kBody : FileEntry::Kind::kFile;
+  if (!is_body) entry.file = std::move(file);
   return true;
 }
 
-bool LoopFiles::readBody(const RootOptions& root, int fd, FileEntry& entry, bool may_block, bool& cold) {
+// A change made under another name, a link's target or a hard link, is not told to the folder's watch.
+void LoopFiles::watchItself(Look& look, const struct stat& info) {
+  FileEntry& entry = look.entry;
+  if (entry.file_watch != nullptr) watcher_.release(std::exchange(entry.file_watch, nullptr));
+  if (entry.watch == nullptr) return;
+  if (info.st_nlink < 2 && !(look.linked && look.folder.isSymlink(entry.file_path.c_str() + 1))) return;
+  entry.file_watch = watcher_.watchFile(look.root.id, look.root.folder, entry.file_path);
+}
+
+// Reads the file into a ready-made answer. False: it has shrunk.
+bool LoopFiles::readBody(Look& look, int fd) {
+  FileEntry& entry = look.entry;
   http::ResponseHead head(200);
   head.add("Content-Type", entry.content_type);
-  addFileFields(head, entry, root);
-  head.add("Accept-Ranges", "bytes");
+  addFileFields(head, entry, look.root);
+  if (look.root.max_ranges > 0) head.add("Accept-Ranges", "bytes");
   const size_t size = static_cast<size_t>(entry.size);
-  entry.whole = http::PreparedResponse(head, size, root.server_header);
-  size_t done = 0;
-  while (done < size) {
+  entry.whole = http::PreparedResponse(head, size, look.root.server_header);
+  Sys& sys = loop_.sys();
+  for (size_t done = 0; done < size;) {
     char* to = entry.whole.mutableBody() + done;
     const auto offset = static_cast<int64_t>(done);
-    ssize_t n = may_block ? -EOPNOTSUPP : loop_.sys().readAtNoWait(fd, to, size - done, offset);
+    ssize_t n = look.may_block ? -EOPNOTSUPP : sys.readAtNoWait(fd, to, size - done, offset);
     if (n == -EAGAIN) {
-      cold = true;
+      look.cold = true;
       return true;
     }
-    if (n == -EOPNOTSUPP) n = loop_.sys().readAt(fd, to, size - done, offset);
+    // Some file systems cannot read without waiting; what else was wrong is wrong again.
+    if (n < 0 && n != -EINTR) n = sys.readAt(fd, to, size - done, offset);
     if (n == -EINTR) continue;
-    if (n == 0) return false;  // it has shrunk
+    if (n == 0) return false;
     if (n < 0) {
-      LOG_EVERY_SECOND(WARN, "{}{}: read: {}", root.folder, entry.file_path, errnoText(static_cast<int>(-n)));
+      LOG_EVERY_SECOND(WARN, "{}{}: read: {}", look.root.folder, entry.file_path,
+                       errnoText(static_cast<int>(-n)));
       entry.status = 500;
       return true;
     }
     done += static_cast<size_t>(n);
   }
-  entry.kind = FileEntry::Kind::kBody;
   return true;
 }
 
 // Moves the entry into the cache where it may be kept.
 bool LoopFiles::keep(Found& found) {
-  if (options_.revalidate_ns == 0 || !cache_.fits(*found.owned)) return false;
+  if (!keeps() || !cache_.fits(*found.owned)) return false;
   found.entry = &cache_.insert(std::move(found.owned));
   return true;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <memory>
 #include <string_view>
 #include <unordered_map>
@@ -13,7 +15,7 @@ namespace roost::modules::static_files {
 
 // What one loop knows of the files it serves: the cache, its watches, the folders' descriptors. Made and used
 // on its loop's thread.
-class LoopFiles final : private FileCache::Leaving, private WatchListener {
+class LoopFiles final : private FileCache::Keeper, private WatchListener {
  public:
   // An entry, in the cache or, where it cannot be kept, owned by whoever asked.
   struct Found {
@@ -25,28 +27,58 @@ class LoopFiles final : private FileCache::Leaving, private WatchListener {
   LoopFiles(http::LoopContext& context, const CacheOptions& options);
 
   // What `path` (canonical, below the root) stands for. With `may_block` a cold file is read from disk here.
-  Found find(const RootOptions& root, std::string_view path, bool may_block);
+  // The entry is good until the next call, or the next turn of the loop.
+  Found find(const RootOptions& root, std::string_view path, bool may_block) {
+    const int64_t now_ns = loop_.nowNs();
+    if (now_ns >= check_roots_at_ns_) checkRoots();
+    FileEntry* entry = cache_.find(root.id, path);
+    if (entry != nullptr && now_ns < entry->expires_ns) return {entry, nullptr, false};
+    return look(root, path, may_block);
+  }
 
   Sys& sys() noexcept { return loop_.sys(); }
   int64_t nowNs() const noexcept { return loop_.nowNs(); }
+  const FileCache& cache() const noexcept { return cache_; }
+  const Watcher& watcher() const noexcept { return watcher_; }
 
  private:
+  // One look at the file system.
+  struct Look {
+    const RootOptions& root;
+    RootFolder& folder;
+    FileEntry& entry;
+    bool may_block;
+    bool cold = false;
+    bool linked = false;  // a link may have been on the way
+  };
+
   void onLeave(FileEntry& entry) noexcept override;
+  uint64_t bytesBeside() const noexcept override { return watcher_.bytes(); }
   void onChange(uint32_t root_id, std::string_view folder, std::string_view name) noexcept override;
   void onChangeBelow(uint32_t root_id, std::string_view path) noexcept override;
   void onOverflow() noexcept override;
 
+  void checkRoots();
   RootFolder& folderOf(const RootOptions& root);
   Found look(const RootOptions& root, std::string_view path, bool may_block);
-  bool openFirst(const RootOptions& root, RootFolder& folder, FileEntry& entry, int& fd) const;
-  bool describe(const RootOptions& root, int fd, FileEntry& entry, bool may_block, bool& cold);
-  bool readBody(const RootOptions& root, int fd, FileEntry& entry, bool may_block, bool& cold);
+  bool openFirst(Look& look, int& fd);
+  int openFile(Look& look, const std::string& path);
+  bool isFolder(Look& look);
+  bool describe(Look& look, int fd);
+  void watchItself(Look& look, const struct stat& info);
+  bool readBody(Look& look, int fd);
+  bool keeps() const noexcept { return options_.revalidate_ns > 0 && options_.max_bytes > 0; }
   bool keep(Found& found);
 
-  http::LoopContext& context_;
   event::Loop& loop_;
   const CacheOptions options_;
-  std::unordered_map<uint32_t, RootFolder> folders_;
+  struct HeldFolder {
+    RootFolder folder;
+    int64_t used_ns = 0;
+    HeldFolder(Sys& sys, const std::string& path) : folder(sys, path) {}
+  };
+  std::unordered_map<uint32_t, HeldFolder> folders_;
+  int64_t check_roots_at_ns_ = 0;
   Watcher watcher_;
   FileCache cache_;
 };

@@ -3,16 +3,12 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 
-#include <atomic>
 #include <cerrno>
 
 namespace roost::modules::static_files {
 namespace {
 
 constexpr int kReadFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
-
-// Set once the kernel has said that it has no openat2 (before Linux 5.6, or a filter).
-std::atomic<bool> g_no_openat2{false};
 
 uint64_t resolveFlags(SymlinkPolicy policy) noexcept {
   switch (policy) {
@@ -34,14 +30,17 @@ RootFolder::~RootFolder() {
 
 bool RootFolder::refresh(int64_t now_ns, int64_t every_ns) noexcept {
   if (now_ns < refresh_at_ns_) return false;
-  refresh_at_ns_ = now_ns + every_ns;
   const int fd = sys_.openAt(AT_FDCWD, folder_.c_str(), O_PATH | O_DIRECTORY);
   struct stat info {};
-  if (fd < 0 || sys_.statFd(fd, &info) < 0) {
-    // Out of descriptors, or gone for a moment: what is open stays in use.
+  const int error = fd < 0 ? -fd : -sys_.statFd(fd, &info);
+  if (error != 0) {
+    // Out of descriptors, or gone for a moment: what is open stays in use, what is not is tried again.
     if (fd >= 0) sys_.closeFd(fd);
+    error_ = error;
+    if (fd_ >= 0) refresh_at_ns_ = now_ns + every_ns;
     return false;
   }
+  refresh_at_ns_ = now_ns + every_ns;
   if (fd_ >= 0 && info.st_dev == device_ && info.st_ino == inode_) {
     sys_.closeFd(fd);
     return false;
@@ -53,29 +52,37 @@ bool RootFolder::refresh(int64_t now_ns, int64_t every_ns) noexcept {
   return true;
 }
 
-int RootFolder::open(const char* relative, SymlinkPolicy policy) const noexcept {
-  if (fd_ < 0) return -ENOENT;
+// Few paths lead over a link, and only those need a second look at what the link stands for: so links are
+// refused at first.
+int RootFolder::open(const char* relative, SymlinkPolicy policy, bool& linked) noexcept {
+  linked = false;
+  if (fd_ < 0) return -error_;
   const char* path = *relative == '\0' ? "." : relative;
-  if (!g_no_openat2.load(std::memory_order_relaxed)) {
-    // A rename elsewhere can make the kernel unsure whether the path stayed beneath; it then asks to try
-    // again.
-    for (int attempt = 0; attempt < 8; ++attempt) {
-      const int fd = sys_.openAt2(fd_, path, kReadFlags, resolveFlags(policy));
-      if (fd != -EAGAIN && fd != -ENOSYS) return fd;
-      if (fd == -ENOSYS) {
-        g_no_openat2.store(true, std::memory_order_relaxed);
-        break;
-      }
-    }
-    if (!g_no_openat2.load(std::memory_order_relaxed)) return -EAGAIN;
+  int fd = openOnce(path, resolveFlags(SymlinkPolicy::kNone));
+  if (fd == -ELOOP && policy != SymlinkPolicy::kNone && !no_openat2_) {
+    linked = true;
+    fd = openOnce(path, resolveFlags(policy));
   }
-  if (policy == SymlinkPolicy::kFollow) return sys_.openAt(fd_, path, kReadFlags);
-  return openStepwise(path, policy);
+  // A system call filter that does not know openat2 may say EPERM.
+  if (fd != -ENOSYS && fd != -EPERM) return fd;
+  linked = policy == SymlinkPolicy::kFollow;
+  return linked ? sys_.openAt(fd_, path, kReadFlags) : openStepwise(path);
+}
+
+int RootFolder::openOnce(const char* path, uint64_t resolve) noexcept {
+  if (no_openat2_) return -ENOSYS;
+  // EAGAIN: a rename elsewhere left the kernel unsure whether the path stays beneath.
+  int fd = -EAGAIN;
+  for (int attempt = 0; attempt < 8 && (fd == -EAGAIN || fd == -EINTR); ++attempt) {
+    fd = sys_.openAt2(fd_, path, kReadFlags, resolve);
+  }
+  no_openat2_ = fd == -ENOSYS;
+  return fd;
 }
 
 // Without openat2: one step at a time, following no link at all, which is stricter than kWithin asks but
 // safe.
-int RootFolder::openStepwise(const char* relative, SymlinkPolicy) const noexcept {
+int RootFolder::openStepwise(const char* relative) const noexcept {
   std::string rest(relative);
   int folder = fd_;
   for (;;) {

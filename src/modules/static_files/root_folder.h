@@ -1,6 +1,8 @@
 #pragma once
 
 #include <sys/stat.h>
+
+#include <cerrno>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -52,19 +54,25 @@ class RootFolder {
   // is void.
   bool refresh(int64_t now_ns, int64_t every_ns) noexcept;
 
+  // Makes the next refresh() look, whatever the time.
+  void expire() noexcept { refresh_at_ns_ = INT64_MIN; }
+
   // Opens `relative` ("" is the folder itself) for reading, never blocking on a FIFO. Returns an fd or
-  // -errno.
-  int open(const char* relative, SymlinkPolicy policy) const noexcept;
+  // -errno. `linked` is set to whether a symbolic link may have been on the way.
+  int open(const char* relative, SymlinkPolicy policy, bool& linked) noexcept;
   // Whether the last step of `relative` is a symbolic link.
   bool isSymlink(const char* relative) const noexcept;
   const std::string& folder() const noexcept { return folder_; }
 
  private:
-  int openStepwise(const char* relative, SymlinkPolicy policy) const noexcept;
+  int openOnce(const char* path, uint64_t resolve) noexcept;
+  int openStepwise(const char* relative) const noexcept;
 
   Sys& sys_;
   std::string folder_;
   int fd_ = -1;
+  int error_ = ENOENT;       // why there is no fd_
+  bool no_openat2_ = false;  // the kernel has said that it has none (before Linux 5.6)
   dev_t device_ = 0;
   ino_t inode_ = 0;
   int64_t refresh_at_ns_ = INT64_MIN;

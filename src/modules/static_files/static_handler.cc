@@ -17,10 +17,11 @@ constexpr std::string_view kAllow = "GET, HEAD, OPTIONS";
 // For this long a large file that was found in memory is taken to be there still.
 constexpr int64_t kTrustWarmNs = 1'000'000'000;
 
-bool isConditional(const http::RequestHead& head) noexcept {
-  return head.has(FieldId::kIfNoneMatch) || head.has(FieldId::kIfModifiedSince) ||
-         head.has(FieldId::kIfMatch) || head.has(FieldId::kIfUnmodifiedSince) || head.has(FieldId::kRange);
-}
+// The fields that make an answer anything but the whole file. If-Range means nothing without Range.
+constexpr uint64_t kConditional =
+    http::fieldBit(FieldId::kIfNoneMatch) | http::fieldBit(FieldId::kIfModifiedSince) |
+    http::fieldBit(FieldId::kIfMatch) | http::fieldBit(FieldId::kIfUnmodifiedSince) |
+    http::fieldBit(FieldId::kRange);
 
 http::Validators validatorsOf(http::Exchange& exchange, const FileEntry& entry) noexcept {
   http::Validators validators;
@@ -71,7 +72,7 @@ void StaticHandler::answer(http::Exchange& exchange, LoopFiles& files, FileEntry
     case FileEntry::Kind::kFile:
       break;
   }
-  if (!isConditional(exchange.request())) return answerWhole(exchange, files, entry);
+  if ((exchange.request().present & kConditional) == 0) return answerWhole(exchange, files, entry);
   bool range_applies = true;
   if (!preconditionsHold(exchange, entry, range_applies)) return;
   if (!range_applies) return answerWhole(exchange, files, entry);
@@ -107,7 +108,7 @@ void StaticHandler::answerWhole(http::Exchange& exchange, LoopFiles& files, File
   http::ResponseHead head(200);
   head.add("Content-Type", entry.content_type);
   addFileFields(head, entry, root_);
-  head.add("Accept-Ranges", "bytes");
+  if (root_.max_ranges > 0) head.add("Accept-Ranges", "bytes");
   head.content_length = static_cast<int64_t>(entry.size);
   const bool head_only = exchange.isHead() || entry.size == 0;
   exchange.begin(head, head_only);
@@ -133,7 +134,7 @@ void StaticHandler::answerRanges(http::Exchange& exchange, LoopFiles& files, Fil
   sendStretch(exchange, files, entry, range.first, range.size());
 }
 
-// RFC 9110 section 14.6. At most max_ranges parts of one file: queued at once, as references.
+// RFC 9110 section 14.6.
 void StaticHandler::answerMultipart(http::Exchange& exchange, FileEntry& entry,
                                     const http::RangeRequest& ranges) const noexcept {
   const http::MultipartRanges multipart(entry.content_type, entry.size);
@@ -144,20 +145,33 @@ void StaticHandler::answerMultipart(http::Exchange& exchange, FileEntry& entry,
   addFileFields(head, entry, root_);
   head.content_length = static_cast<int64_t>(multipart.totalLength(ranges));
   exchange.begin(head, false);
-  std::string part_head(multipart.maxPartHead(), '\0');
+  sendParts(exchange, entry, ranges, multipart);
+}
+
+// What lies in memory is queued at once, as references to at most max_ranges parts of one block.
+void StaticHandler::sendParts(http::Exchange& exchange, FileEntry& entry, const http::RangeRequest& ranges,
+                              const http::MultipartRanges& multipart) const noexcept {
+  const bool in_memory = entry.kind == FileEntry::Kind::kBody;
+  FileContent content{entry.file, fullPath(entry), {}, {}};
+  std::string text(multipart.maxPartHead(), '\0');
   size_t index = 0;
   for (const http::ByteRange& range : ranges) {
-    const size_t size = multipart.formatPartHead(index++, range, part_head.data());
-    exchange.send(std::string_view(part_head).substr(0, size), false);
-    if (entry.kind == FileEntry::Kind::kBody) {
-      const size_t offset = entry.whole.headSize() + static_cast<size_t>(range.first);
-      exchange.send(entry.whole.block(), offset, static_cast<size_t>(range.size()), false);
-    } else {
-      exchange.sendFile(entry.file, range.first, range.size(), false);
+    const std::string_view head(text.data(), multipart.formatPartHead(index++, range, text.data()));
+    if (!in_memory) {
+      content.parts.push_back({std::string(head), range.first, range.size()});
+      continue;
     }
+    exchange.send(head, false);
+    const size_t offset = entry.whole.headSize() + static_cast<size_t>(range.first);
+    exchange.send(entry.whole.block(), offset, static_cast<size_t>(range.size()), false);
   }
   char end[http::MultipartRanges::kEndSize];
-  exchange.send(std::string_view(end, multipart.formatEnd(end)), true);
+  content.end.assign(end, multipart.formatEnd(end));
+  if (in_memory) {
+    exchange.send(content.end, true);
+  } else {
+    FileSender::send(exchange, std::move(content));
+  }
 }
 
 void StaticHandler::sendStretch(http::Exchange& exchange, LoopFiles& files, FileEntry& entry, uint64_t offset,
@@ -175,7 +189,7 @@ void StaticHandler::sendStretch(http::Exchange& exchange, LoopFiles& files, File
       return;
     }
   }
-  FileSender::send(exchange, {entry.file, fullPath(entry), offset, size});
+  FileSender::send(exchange, {entry.file, fullPath(entry), {{{}, offset, size}}, {}});
 }
 
 // A folder is asked for with its slash, or the links in its index would lead astray. The query goes along.

@@ -33,6 +33,8 @@ class StaticHandler final : public http::Handler {
                     const http::RangeRequest& ranges) const noexcept;
   void answerMultipart(http::Exchange& exchange, FileEntry& entry,
                        const http::RangeRequest& ranges) const noexcept;
+  void sendParts(http::Exchange& exchange, FileEntry& entry, const http::RangeRequest& ranges,
+                 const http::MultipartRanges& multipart) const noexcept;
   void sendStretch(http::Exchange& exchange, LoopFiles& files, FileEntry& entry, uint64_t offset,
                    uint64_t size) const noexcept;
   void redirectToFolder(http::Exchange& exchange) const noexcept;

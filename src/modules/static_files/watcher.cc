@@ -18,6 +18,8 @@ constexpr uint32_t kFolderMask = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_CRE
                                  IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR |
                                  IN_EXCL_UNLINK;
 constexpr uint32_t kFileMask = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF;
+// More than a full queue of the kernel's holds; what comes faster waits for the next round.
+constexpr int kMaxReads = 64;
 constexpr uint32_t kSelfGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED;
 
 }  // namespace
@@ -33,8 +35,19 @@ Status Watcher::open() {
   fd_ = loop_.sys().inotifyCreate();
   if (fd_ < 0) return Status::fromErrno(-fd_, "inotify_init1");
   Status status = loop_.add(fd_, EPOLLIN, *this);
-  if (status.ok()) loop_.setFirst(this);
+  if (!status.ok()) {
+    loop_.sys().closeFd(fd_);
+    fd_ = -1;
+    return status;
+  }
+  loop_.setFirst(this);
   return status;
+}
+
+// The watch, its node of a map with the key, its place by descriptor.
+uint64_t Watcher::chargeOf(const Watch& watch) noexcept {
+  constexpr uint64_t kNodes = sizeof(Watch) + sizeof(Key) + 96;
+  return kNodes + 2 * (watch.path.size() + 1);
 }
 
 Watch* Watcher::acquire(uint32_t root_id, const std::string& base, std::string_view path, bool is_file,
@@ -64,6 +77,7 @@ Watch* Watcher::acquire(uint32_t root_id, const std::string& base, std::string_v
   watch.parent = parent;
   if (parent != nullptr) ++parent->uses;
   by_descriptor_.emplace(descriptor, &watch);
+  bytes_ += chargeOf(watch);
   return &watch;
 }
 
@@ -97,6 +111,7 @@ void Watcher::release(Watch* watch) noexcept {
       break;
     }
     if (only) loop_.sys().inotifyRemove(fd_, watch->descriptor);
+    bytes_ -= chargeOf(*watch);
     auto& table = watch->is_file ? files_ : folders_;
     table.erase(Key(watch->root_id, watch->path));
     watch = parent;
@@ -105,7 +120,7 @@ void Watcher::release(Watch* watch) noexcept {
 
 void Watcher::onIo(uint32_t) noexcept {
   alignas(inotify_event) char buffer[16384];
-  for (;;) {
+  for (int i = 0; i < kMaxReads; ++i) {
     const ssize_t size = loop_.sys().inotifyRead(fd_, buffer, sizeof buffer);
     if (size <= 0) return;
     for (const char* p = buffer; p < buffer + size;) {
@@ -135,7 +150,12 @@ void Watcher::dispatch(int descriptor, uint32_t mask, std::string_view name) noe
     told.push_back({it->second->root_id, it->second->path, it->second->is_file});
   }
   for (const Told& what : told) {
-    if (what.is_file || (mask & kSelfGone) != 0 || name.empty()) {
+    if (what.is_file) {
+      const size_t slash = what.path.rfind('/');
+      listener_.onChange(what.root_id, what.path.substr(0, slash), what.path.substr(slash + 1));
+      continue;
+    }
+    if ((mask & kSelfGone) != 0 || name.empty()) {
       listener_.onChangeBelow(what.root_id, what.path);
       continue;
     }

@@ -13,7 +13,8 @@
 
 namespace roost::modules::static_files {
 
-// A folder (or a file that a link leads to) that the kernel tells the changes of. Owned by a Watcher.
+// A folder (or a file that may change under another name than its own) that the kernel tells the changes of.
+// Owned by a Watcher.
 class Watch {
  private:
   friend class Watcher;
@@ -50,19 +51,26 @@ class Watcher final : public event::IoHandler {
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
+  // Without a successful open() nothing is watched.
   Status open();
 
   // Watches `path` of the root whose folder is `base`, and the folders above it up to the root. The result is
   // held until release(); nullptr where the kernel refuses (no such folder, out of watches): time is then the
   // only guard.
   Watch* watchFolder(uint32_t root_id, const std::string& base, std::string_view path);
-  // Watches the file behind a link.
+  // Watches the file itself that `path` leads to: behind a link, or with further names elsewhere. REQUIRES:
+  // it is no folder (one inode has one mask).
   Watch* watchFile(uint32_t root_id, const std::string& base, std::string_view path);
   void release(Watch* watch) noexcept;
+
+  // Memory that the watches take, the kernel's not counted.
+  uint64_t bytes() const noexcept { return bytes_; }
+  size_t size() const noexcept { return folders_.size() + files_.size(); }
 
   void onIo(uint32_t events) noexcept override;
 
  private:
+  static uint64_t chargeOf(const Watch& watch) noexcept;
   using Key = std::pair<uint32_t, std::string>;
   Watch* acquire(uint32_t root_id, const std::string& base, std::string_view path, bool is_file,
                  Watch* parent);
@@ -74,6 +82,7 @@ class Watcher final : public event::IoHandler {
   std::map<Key, Watch> folders_;
   std::map<Key, Watch> files_;
   std::unordered_multimap<int, Watch*> by_descriptor_;  // one inode may have several names
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace roost::modules::static_files

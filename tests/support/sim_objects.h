@@ -1,6 +1,7 @@
 // What the simulated kernel's descriptors stand for. Internal to SimSys and SimPeer.
 #pragma once
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -12,6 +13,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/sys.h"
 
 namespace roost::test::sim {
 
@@ -64,6 +67,17 @@ struct TimerFd final : Object {
   uint32_t ready() const override { return expired ? uint32_t{EPOLLIN} : 0U; }
   int64_t deadline_ns = 0;
   bool expired = false;
+};
+
+// The real kernel's queue of file changes, so that the simulated epoll can tell when it has something.
+struct Inotify final : Object {
+  explicit Inotify(int real) : real_fd(real) {}
+  uint32_t ready() const override {
+    pollfd query{real_fd, POLLIN, 0};
+    return ::poll(&query, 1, 0) == 1 ? uint32_t{EPOLLIN} : 0U;
+  }
+  void released() override { realSys().closeFd(real_fd); }
+  int real_fd;
 };
 
 struct Watch {

@@ -577,18 +577,33 @@ ssize_t SimSys::readAtNoWait(int fd, void* data, size_t len, int64_t offset) noe
   return realSys().readAtNoWait(fd, data, len, offset);
 }
 
-// A file change queue of the real kernel cannot be watched by the simulated epoll: tests do without one.
 int SimSys::inotifyCreate() noexcept {
-  return -ENOSYS;
+  const Guard guard(mutex_);
+  if (const int error = enter(Call::kOther)) return -error;
+  if (full()) return -EMFILE;
+  const int real = realSys().inotifyCreate();
+  return real < 0 ? real : install(std::make_shared<sim::Inotify>(real));
 }
-int SimSys::inotifyAdd(int, const char*, uint32_t) noexcept {
-  return -ENOSYS;
+
+int SimSys::inotifyAdd(int fd, const char* path, uint32_t mask) noexcept {
+  const Guard guard(mutex_);
+  if (const int error = enter(Call::kInotifyAdd)) return -error;
+  const auto* inotify = get<sim::Inotify>(fd);
+  return inotify == nullptr ? -EBADF : realSys().inotifyAdd(inotify->real_fd, path, mask);
 }
-int SimSys::inotifyRemove(int, int) noexcept {
-  return -ENOSYS;
+
+int SimSys::inotifyRemove(int fd, int watch) noexcept {
+  const Guard guard(mutex_);
+  if (const int error = enter(Call::kOther)) return -error;
+  const auto* inotify = get<sim::Inotify>(fd);
+  return inotify == nullptr ? -EBADF : realSys().inotifyRemove(inotify->real_fd, watch);
 }
-ssize_t SimSys::inotifyRead(int, void*, size_t) noexcept {
-  return -ENOSYS;
+
+ssize_t SimSys::inotifyRead(int fd, void* data, size_t len) noexcept {
+  const Guard guard(mutex_);
+  if (const int error = enter(Call::kOther)) return -error;
+  const auto* inotify = get<sim::Inotify>(fd);
+  return inotify == nullptr ? -EBADF : realSys().inotifyRead(inotify->real_fd, data, len);
 }
 
 }  // namespace roost::test

@@ -41,11 +41,13 @@ enum class Call : uint8_t {
   kOpen,
   kStat,
   kRead,
+  kInotifyAdd,
   kOther,
   kCount
 };
 
-// Sockets, epoll, eventfd and timerfd in memory, numbered from kFirstFd; files are the real kernel's. The
+// Sockets, epoll, eventfd and timerfd in memory, numbered from kFirstFd; files and the notices of their
+// changes are the real kernel's. The
 // clock moves only when told, and epollWait with nothing ready returns 0 at once, whatever its timeout.
 // Descriptors are reused lowest first, as the kernel does. Owned by a test, outlives what uses it; any
 // thread.

@@ -1,5 +1,8 @@
 """What every answer says of itself: RFC 9110 sections 6 and 8."""
 
+import email.utils
+import time
+
 import pytest
 
 from exchange_case import FILES, OLD_DATE
@@ -36,6 +39,19 @@ def test_fields_of_a_file(http_server, target):
     assert response["Accept-Ranges"] == "bytes"
     assert response["Server"] == "roost"
     assert int(response["Content-Length"]) == len(FILES[target[1:] or "index.html"])
+
+
+@pytest.mark.rfc("9110 6.6.1")
+def test_date_is_now(http_server):
+    """Also in answers that lie ready, and across a change of second."""
+    seen = set()
+    with http_server.connect() as wire:
+        while len(seen) < 2:
+            for target in ("/hello.txt", "/no", "/64k-and-one.txt"):
+                before = int(time.time())
+                date = email.utils.parsedate_to_datetime(wire.ask(target)["Date"]).timestamp()
+                assert before - 1 <= date <= time.time(), target
+                seen.add(date)
 
 
 @pytest.mark.rfc("9110 8.8.3")

@@ -17,18 +17,23 @@ void Exchange::start(LoopContext& context, StreamPort& port, const RequestHead& 
   head_request_ = head.method == Method::kHead;
   has_body_ = has_body;
   head_sent_ = false;
-  aborted_ = false;
+  aborted_ = paused_ = false;
 }
 
 void Exchange::runRoute() noexcept {
   const auto& filters = route_->request_filters;
   while (next_filter_ < filters.size()) {
-    if (filters[next_filter_++]->onRequest(*this) != Verdict::kContinue) return;
+    const Verdict verdict = filters[next_filter_++]->onRequest(*this);
+    if (verdict == Verdict::kContinue) continue;
+    paused_ = verdict == Verdict::kPaused && open();
+    return;
   }
   route_->handler->handle(*this);
 }
 
 void Exchange::resume(Verdict verdict) noexcept {
+  if (!open() || !paused_ || parked()) return;
+  paused_ = false;
   if (verdict == Verdict::kContinue) runRoute();
 }
 

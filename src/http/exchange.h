@@ -95,6 +95,7 @@ class Exchange {
   ExchangeHandle handle();
 
   // After a filter said kPaused: kContinue goes on behind that filter, kReplied says that it has answered.
+  // Nothing where none has paused.
   void resume(Verdict verdict) noexcept;
 
   // For protocols: the life of an exchange.
@@ -128,6 +129,7 @@ class Exchange {
   bool has_body_ = false;
   bool head_sent_ = false;
   bool aborted_ = false;
+  bool paused_ = false;  // by a filter
 };
 
 // An exchange's name for other threads and later times. Freely copied. Once the exchange is over, what is

@@ -285,6 +285,23 @@ TEST_CASE("session: an exchange under way keeps its Service", "[session]") {
   CHECK(parseAnswers(peer.read()).answers.at(0).status == 404);
 }
 
+TEST_CASE("session: resuming what has not paused does nothing", "[session][regression]") {
+  SessionFixture f;
+  f.server.start();
+  for (const char* path : {"/later", "/park", "/pause"}) {
+    f.fate = Fate{};
+    SimPeer peer = f.server.connect();
+    peer.write("POST " + std::string(path) + " HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n");
+    REQUIRE(f.server.settle());
+    f.resumeLater();
+    f.resumeLater();  // one too many
+    REQUIRE(f.server.settle());
+    CHECK(f.fate.handled == 1);
+    peer.reset();
+    REQUIRE(f.server.settle());
+  }
+}
+
 TEST_CASE("session: an idle connection has none, a parked one little", "[session]") {
   CHECK(sizeof(net::Connection) <= 160);
   CHECK(sizeof(h1::ServerSession) + sizeof(net::Connection) + sizeof(WaitListener) <= 384);

@@ -25,6 +25,12 @@ bool isCanonical(std::string_view path) noexcept {
   return true;
 }
 
+// Methods whose requests have content by their meaning. HTTP/1.0 cannot tell its end but by Content-Length
+// (RFC 1945 section 7.2.2).
+bool carriesContent(Method method) noexcept {
+  return method == Method::kPost || method == Method::kPut || method == Method::kPatch;
+}
+
 }  // namespace
 
 ServerSession::ServerSession(Protocol& protocol) noexcept
@@ -53,155 +59,6 @@ void ServerSession::attach(net::Connection& connection) noexcept {
   keep_alive_ = true;
 }
 
-// ---- reading
-// --------------------------------------------------------------------------------------------------
-
-void ServerSession::onRead(net::Connection&, net::Chunk& in) noexcept {
-  busy_ = true;
-  bool more = true;
-  while (more && !connection_->closed()) {
-    switch (reading_) {
-      case Reading::kHead:
-        more = readHead(in);
-        break;
-      case Reading::kBody:
-        more = readBody(in);
-        break;
-      case Reading::kUpgraded:
-        more = readUpgraded(in);
-        break;
-      case Reading::kDone:
-        // The next request waits in the buffer, or in the kernel once that is enough.
-        if (in.size() >= kAheadLimit) connection_->pauseRead();
-        more = false;
-        break;
-      case Reading::kEnd:
-        in.consume(in.size());
-        more = false;
-        break;
-    }
-  }
-  busy_ = false;
-  if (closed_) {
-    protocol_.release(*this);
-    return;
-  }
-  if (exchange_.active()) {
-    keepHead();
-  } else {
-    detachIfIdle(!in.empty());
-  }
-}
-
-bool ServerSession::readHead(net::Chunk& in) noexcept {
-  if (in.empty()) return false;
-  // Answers that the peer does not take are not added to; onWriteComplete goes on.
-  if (connection_->queuedBytes() > kOutLimit) {
-    connection_->pauseRead();
-    return false;
-  }
-  const bool first_bytes = slot_ == nullptr;
-  if (first_bytes) slot_ = &protocol_.takeSlot();
-  switch (slot_->parser.parse(in.data(), in.size(), options().head_limits, slot_->head)) {
-    case ParseState::kNeedMore:
-      if (first_bytes) connection_->setDeadline(options().head_timeout_ms);
-      return false;
-    case ParseState::kError:
-      in.consume(in.size());
-      refuse(slot_->parser.errorStatus(), slot_->parser.errorReason());
-      return false;
-    case ParseState::kDone:
-      break;
-  }
-  in.consume(slot_->head.size);
-  input_behind_ = !in.empty();
-  accept(requestFraming(slot_->head));
-  return reading_ != Reading::kEnd;
-}
-
-bool ServerSession::readBody(net::Chunk& in) noexcept {
-  if (in.empty()) return false;
-  // It waits until its listener has dealt with what it has, or until somebody listens or answers at all.
-  const bool undecided = !answered_ && exchange_.listener() == nullptr && !exchange_.parked();
-  if (undecided || unconsumed_ >= kBodyWindow) {
-    connection_->pauseRead();
-    waitForHandler();
-    return false;
-  }
-  expects_continue_ = false;  // it came unasked
-  connection_->setDeadline(options().body_timeout_ms);
-  return chunked_body_ ? readChunked(in) : readLength(in);
-}
-
-bool ServerSession::readLength(net::Chunk& in) noexcept {
-  const size_t size = static_cast<size_t>(std::min<uint64_t>(in.size(), body_left_));
-  const std::string_view piece(in.data(), size);
-  in.consume(size);
-  body_left_ -= size;
-  return deliver(piece, body_left_ == 0);
-}
-
-bool ServerSession::readChunked(net::Chunk& in) noexcept {
-  const ChunkPiece piece = slot_->chunks.next(in.data(), in.size(), options().head_limits);
-  in.consume(piece.consumed);
-  switch (piece.step) {
-    case ChunkStep::kNeedMore:
-      return false;
-    case ChunkStep::kData:
-      if (bodyTooLarge(piece.size)) return false;
-      return deliver({piece.data, piece.size}, false);
-    case ChunkStep::kDone:
-      return deliver({}, true);
-    case ChunkStep::kError:
-      refuse(slot_->chunks.errorStatus(), slot_->chunks.errorReason());
-      return false;
-  }
-  return false;
-}
-
-bool ServerSession::bodyTooLarge(uint64_t more) noexcept {
-  body_seen_ += more;
-  if (body_seen_ <= options().max_body_bytes) return false;
-  refuse(413, "chunked body beyond the limit");
-  return true;
-}
-
-// Gives a piece of the body to whoever listens; one that nobody wants is dropped, within a bound.
-bool ServerSession::deliver(std::string_view piece, bool fin) noexcept {
-  if (fin) {
-    reading_ = Reading::kDone;
-    if (!answered_) waitForHandler();
-    if (exchange_.active() && exchange_.parked()) giveSlot();
-  }
-  if (!answered_ && exchange_.listener() != nullptr) {
-    unconsumed_ += static_cast<uint32_t>(piece.size());
-    exchange_.listener()->onBody(piece, fin);  // may answer, and then all is settled
-    return reading_ != Reading::kEnd;
-  }
-  if (!chunked_body_) body_seen_ += piece.size();
-  if (fin) {
-    settle();
-  } else if (body_seen_ > options().max_discard_body_bytes) {
-    keep_alive_ = false;
-    connection_->pauseRead();
-    waitForHandler();
-    settle();
-    return false;
-  }
-  return reading_ != Reading::kEnd;
-}
-
-bool ServerSession::readUpgraded(net::Chunk& in) noexcept {
-  if (in.empty() || connection_->readPaused()) return false;
-  const size_t used = stream_->onBytes({in.data(), in.size()});
-  if (connection_->closed()) return false;
-  in.consume(std::min(used, in.size()));
-  return used > 0;
-}
-
-// ---- one request
-// ----------------------------------------------------------------------------------------------
-
 void ServerSession::accept(const FramingResult& framing) noexcept {
   const RequestHead& head = slot_->head;
   const ServiceOptions& limits = options();
@@ -222,6 +79,9 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   if (body_left_ > limits.max_body_bytes) return refuse(413, "Content-Length beyond the limit");
   if (head.method == Method::kUnknown || head.method == Method::kConnect)
     return refuse(501, "unknown method");
+  if (http10_ && framing.kind == BodyKind::kNone && carriesContent(head.method)) {
+    return refuse(411, "HTTP/1.0 content without Content-Length");
+  }
   if (!resolve()) return;
   if (head.form == TargetForm::kAsterisk) return answerOptionsAsterisk();
   const Route* route = protocol_.context().service().router().find(slot_->host, slot_->path);
@@ -268,11 +128,6 @@ bool ServerSession::resolve() noexcept {
     malformed = !authority.ok();
   }
   if (malformed) {
-    refuse(400, "malformed host");
-    return false;
-  }
-  // The target's authority goes first, but a Host beside it must be one too (RFC 9112 section 3.2).
-  if (head.authority.len > 0 && head.has(FieldId::kHost) && !parseHost(head.get(FieldId::kHost)).ok()) {
     refuse(400, "malformed host");
     return false;
   }
@@ -408,9 +263,6 @@ void ServerSession::abortExchange(AbortReason reason) noexcept {
   exchange_.abort(reason);
 }
 
-// ---- events
-// ---------------------------------------------------------------------------------------------------
-
 void ServerSession::onReadEnd(net::Connection& connection) noexcept {
   switch (reading_) {
     case Reading::kUpgraded:
@@ -504,245 +356,6 @@ void ServerSession::onClose(net::Connection&) noexcept {
   } else {
     protocol_.release(*this);
   }
-}
-
-// ---- writing
-// --------------------------------------------------------------------------------------------------
-
-// Answering now, with a body to come that nobody listens for and that is too long to be read away, or that
-// the client holds back until told to go on (RFC 9110 section 10.1.1), leaves the place of the next request
-// unknown.
-bool ServerSession::leavesBodyUnread() const noexcept {
-  if (reading_ != Reading::kBody || exchange_.listener() != nullptr) return false;
-  return expects_continue_ || body_left_ > options().max_discard_body_bytes;
-}
-
-Persistence ServerSession::persistence() const noexcept {
-  if (!keep_alive_) return Persistence::kClose;
-  return http10_ ? Persistence::kKeepAlive : Persistence::kDefault;
-}
-
-void ServerSession::sendHead(const ResponseHead& head, bool fin) noexcept {
-  if (connection_->closed()) return;
-  const bool head_request =
-      exchange_.active() ? exchange_.isHead() : slot_ != nullptr && slot_->head.method == Method::kHead;
-  const bool without_length = head.status < 200 || head.status == 204;
-  no_content_ = head_request || without_length || head.status == 304;
-  Framing framing = Framing::kNone;
-  ResponseHead sized_head(head.status);
-  const ResponseHead* sized = &head;
-  if (without_length) {
-    framing = Framing::kNone;
-  } else if (head.content_length != ResponseHead::kUnknownLength) {
-    framing = Framing::kLength;
-    out_left_ = static_cast<uint64_t>(head.content_length);
-  } else if (head.status == 304 || head_request) {
-    framing = Framing::kNone;
-  } else if (fin) {
-    sized_head = head;
-    sized_head.content_length = 0;
-    sized = &sized_head;
-    framing = Framing::kLength;
-    out_left_ = 0;
-  } else if (http10_) {
-    framing = Framing::kClose;
-    keep_alive_ = false;
-  } else {
-    framing = Framing::kChunked;
-  }
-  if (leavesBodyUnread()) keep_alive_ = false;
-  out_framing_ = framing;
-  HeadText text;
-  writeHead(text, *sized, framing, options().server_header, protocol_.context().date().text());
-  append(text, connectionLine(persistence()));
-  append(text, "\r\n");
-  connection_->write(std::string_view(text.data(), text.size()));
-  if (!fin) return;
-  if (framing == Framing::kLength && !no_content_ && out_left_ > 0) {
-    reset();  // promised, and not coming
-  } else {
-    endAnswer();
-  }
-}
-
-// Cuts what is sent to the length that was promised.
-uint64_t ServerSession::clip(uint64_t size, bool& fin) noexcept {
-  if (no_content_) return 0;
-  if (out_framing_ != Framing::kLength) return size;
-  const uint64_t sent = std::min(size, out_left_);
-  out_left_ -= sent;
-  if (fin && out_left_ > 0) {
-    // Promised and not delivered: only a broken connection tells the peer.
-    fin = false;
-    reset();
-    return 0;
-  }
-  return sent;
-}
-
-SendResult ServerSession::sendBytes(std::string_view copied, bool fin) noexcept {
-  if (connection_->closed()) return SendResult::kClosed;
-  copied = copied.substr(0, static_cast<size_t>(clip(copied.size(), fin)));
-  if (connection_->closed()) return SendResult::kClosed;
-  if (!copied.empty()) {
-    char line[18];
-    if (out_framing_ == Framing::kChunked) connection_->write(chunkSizeLine(copied.size(), line));
-    connection_->write(copied);
-    if (out_framing_ == Framing::kChunked) connection_->write(std::string_view("\r\n"));
-  }
-  return afterSend(fin, false);
-}
-
-SendResult ServerSession::sendShared(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept {
-  if (size <= kCopyLimit) return sendBytes(buffer.view().substr(offset, size), fin);
-  if (connection_->closed()) return SendResult::kClosed;
-  size = static_cast<size_t>(clip(size, fin));
-  if (connection_->closed()) return SendResult::kClosed;
-  if (size > 0) {
-    char line[18];
-    if (out_framing_ == Framing::kChunked) connection_->write(chunkSizeLine(size, line));
-    connection_->write(std::move(buffer), offset, size);
-    if (out_framing_ == Framing::kChunked) connection_->write(std::string_view("\r\n"));
-  }
-  return afterSend(fin, false);
-}
-
-SendResult ServerSession::sendFile(net::OpenFile file, uint64_t offset, uint64_t size, bool fin) noexcept {
-  if (connection_->closed()) return SendResult::kClosed;
-  size = clip(size, fin);
-  if (connection_->closed()) return SendResult::kClosed;
-  if (size > 0) {
-    char line[18];
-    if (out_framing_ == Framing::kChunked) connection_->write(chunkSizeLine(size, line));
-    connection_->writeFile(std::move(file), offset, size);
-    if (out_framing_ == Framing::kChunked) connection_->write(std::string_view("\r\n"));
-  }
-  return afterSend(fin, true);
-}
-
-SendResult ServerSession::afterSend(bool fin, bool file) noexcept {
-  if (fin) {
-    if (out_framing_ == Framing::kChunked && !no_content_) connection_->write(std::string_view("0\r\n\r\n"));
-    endAnswer();
-    return SendResult::kAccepted;
-  }
-  connection_->flush();
-  if (connection_->closed()) return SendResult::kClosed;
-  // A range of a file takes no memory here, but the next one is better looked at when this one has gone.
-  blocked_ = connection_->queuedBytes() > kOutLimit || (file && connection_->writing());
-  return blocked_ ? SendResult::kBlocked : SendResult::kAccepted;
-}
-
-void ServerSession::endAnswer() noexcept {
-  answered_ = true;
-  blocked_ = false;
-  connection_->flush();
-  settle();
-}
-
-// The fast way out: a whole answer that lies ready.
-void ServerSession::sendPrepared(PreparedResponse& response) noexcept {
-  if (connection_->closed()) return;
-  const std::string_view bytes = response.bytes(protocol_.context().date());
-  no_content_ = exchange_.isHead();
-  if (leavesBodyUnread()) keep_alive_ = false;
-  const Persistence kind = persistence();
-  if (kind == Persistence::kDefault && !no_content_ && !input_behind_ && !connection_->writing()) {
-    const size_t sent = connection_->writeNow(bytes);
-    if (sent < bytes.size()) {
-      // The head may be rewritten with another date before it goes out, so what is left of it is copied.
-      const size_t head_size = response.headSize();
-      if (sent < head_size) connection_->write(bytes.substr(sent, head_size - sent));
-      const size_t from = std::max(sent, head_size);
-      connection_->write(response.block(), from, bytes.size() - from);
-    }
-  } else {
-    connection_->write(response.openHead());
-    connection_->write(connectionLine(kind));
-    connection_->write(std::string_view("\r\n"));
-    if (!no_content_) {
-      if (response.body().size() <= kCopyLimit) {
-        connection_->write(response.body());
-      } else {
-        connection_->write(response.block(), response.headSize(), response.body().size());
-      }
-    }
-  }
-  endAnswer();
-}
-
-void ServerSession::wantBody() noexcept {
-  if (connection_->closed() || reading_ != Reading::kBody) return;
-  const bool comes_unasked = input_behind_ || connection_->unreadBytes() > 0;
-  if (expects_continue_ && !exchange_.headSent()) {
-    expects_continue_ = false;
-    if (!comes_unasked) connection_->write(std::string_view("HTTP/1.1 100 Continue\r\n\r\n"));
-    connection_->flush();
-  }
-  if (busy_ || connection_->closed() || !connection_->readPaused()) return;
-  connection_->setDeadline(options().body_timeout_ms);
-  connection_->resumeRead();
-  if (!connection_->closed()) offerLater();
-}
-
-void ServerSession::consumed(size_t bytes) noexcept {
-  unconsumed_ -= static_cast<uint32_t>(std::min<size_t>(bytes, unconsumed_));
-  if (busy_ || unconsumed_ >= kBodyWindow || reading_ != Reading::kBody || !connection_->readPaused()) return;
-  connection_->setDeadline(options().body_timeout_ms);
-  connection_->resumeRead();
-  if (!connection_->closed()) offerLater();
-}
-
-void ServerSession::reset() noexcept {
-  connection_->reset();
-}
-
-ByteStream* ServerSession::upgrade(const ResponseHead& head,
-                                   std::unique_ptr<ByteStreamListener> listener) noexcept {
-  if (connection_->closed() || reading_ != Reading::kDone) return nullptr;
-  HeadText text;
-  writeHead(text, head, Framing::kNone, options().server_header, protocol_.context().date().text());
-  append(text, connectionLine(Persistence::kUpgrade));
-  append(text, "\r\n");
-  connection_->write(std::string_view(text.data(), text.size()));
-  stream_ = std::move(listener);
-  reading_ = Reading::kUpgraded;
-  blocked_ = end_told_ = false;
-  waitForHandler();
-  exchange_.park();
-  connection_->resumeRead();  // bytes behind the request may have been held back
-  if (connection_->closed()) return nullptr;
-  if (!busy_) offerLater();
-  return this;
-}
-
-void ServerSession::parked() noexcept {
-  if (reading_ != Reading::kBody) giveSlot();
-  // A client that has ended its side already is gone.
-  if (!busy_ && reading_ == Reading::kDone && connection_->readEnded()) offerLater();
-}
-
-SendResult ServerSession::write(std::string_view bytes) noexcept {
-  if (connection_->closed()) return SendResult::kClosed;
-  connection_->write(bytes);
-  connection_->flush();
-  if (connection_->closed()) return SendResult::kClosed;
-  blocked_ = connection_->queuedBytes() > kOutLimit;
-  return blocked_ ? SendResult::kBlocked : SendResult::kAccepted;
-}
-
-void ServerSession::close() noexcept {
-  connection_->closeAfterWrite(true);
-}
-
-void ServerSession::pauseRead() noexcept {
-  connection_->pauseRead();
-}
-
-void ServerSession::resumeRead() noexcept {
-  if (!connection_->readPaused()) return;
-  connection_->resumeRead();
-  if (!busy_ && !connection_->closed() && connection_->unreadBytes() > 0) offerLater();
 }
 
 }  // namespace roost::http::h1

@@ -99,6 +99,8 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   // Writing.
   bool leavesBodyUnread() const noexcept;
   Persistence persistence() const noexcept;
+  template <class Put>
+  SendResult sendContent(uint64_t size, bool fin, bool file, Put&& put) noexcept;
   uint64_t clip(uint64_t size, bool& fin) noexcept;
   SendResult afterSend(bool fin, bool file) noexcept;
   void endAnswer() noexcept;

@@ -1,0 +1,184 @@
+// The reading side of a ServerSession: bytes in, heads and bodies out of them, and when to stop reading.
+#include <algorithm>
+
+#include "http/h1/protocol.h"
+#include "http/h1/server_session.h"
+
+namespace roost::http::h1 {
+
+void ServerSession::onRead(net::Connection&, net::Chunk& in) noexcept {
+  busy_ = true;
+  bool more = true;
+  while (more && !connection_->closed()) {
+    switch (reading_) {
+      case Reading::kHead:
+        more = readHead(in);
+        break;
+      case Reading::kBody:
+        more = readBody(in);
+        break;
+      case Reading::kUpgraded:
+        more = readUpgraded(in);
+        break;
+      case Reading::kDone:
+        // The next request waits in the buffer, or in the kernel once that is enough.
+        if (in.size() >= kAheadLimit) connection_->pauseRead();
+        more = false;
+        break;
+      case Reading::kEnd:
+        in.consume(in.size());
+        more = false;
+        break;
+    }
+  }
+  busy_ = false;
+  if (closed_) {
+    protocol_.release(*this);
+    return;
+  }
+  if (exchange_.active()) {
+    keepHead();
+  } else {
+    detachIfIdle(!in.empty());
+  }
+}
+
+bool ServerSession::readHead(net::Chunk& in) noexcept {
+  if (in.empty()) return false;
+  // Answers that the peer does not take are not added to; onWriteComplete goes on.
+  if (connection_->queuedBytes() > kOutLimit) {
+    connection_->pauseRead();
+    return false;
+  }
+  const bool first_bytes = slot_ == nullptr;
+  if (first_bytes) slot_ = &protocol_.takeSlot();
+  switch (slot_->parser.parse(in.data(), in.size(), options().head_limits, slot_->head)) {
+    case ParseState::kNeedMore:
+      if (first_bytes) connection_->setDeadline(options().head_timeout_ms);
+      return false;
+    case ParseState::kError:
+      in.consume(in.size());
+      refuse(slot_->parser.errorStatus(), slot_->parser.errorReason());
+      return false;
+    case ParseState::kDone:
+      break;
+  }
+  in.consume(slot_->head.size);
+  input_behind_ = !in.empty();
+  accept(requestFraming(slot_->head));
+  return reading_ != Reading::kEnd;
+}
+
+bool ServerSession::readBody(net::Chunk& in) noexcept {
+  if (in.empty()) return false;
+  // It waits until its listener has dealt with what it has, or until somebody listens or answers at all.
+  const bool undecided = !answered_ && exchange_.listener() == nullptr && !exchange_.parked();
+  if (undecided || unconsumed_ >= kBodyWindow) {
+    connection_->pauseRead();
+    waitForHandler();
+    return false;
+  }
+  expects_continue_ = false;  // it came unasked
+  connection_->setDeadline(options().body_timeout_ms);
+  return chunked_body_ ? readChunked(in) : readLength(in);
+}
+
+bool ServerSession::readLength(net::Chunk& in) noexcept {
+  const size_t size = static_cast<size_t>(std::min<uint64_t>(in.size(), body_left_));
+  const std::string_view piece(in.data(), size);
+  in.consume(size);
+  body_left_ -= size;
+  return deliver(piece, body_left_ == 0);
+}
+
+bool ServerSession::readChunked(net::Chunk& in) noexcept {
+  const ChunkPiece piece = slot_->chunks.next(in.data(), in.size(), options().head_limits);
+  in.consume(piece.consumed);
+  switch (piece.step) {
+    case ChunkStep::kNeedMore:
+      return false;
+    case ChunkStep::kData:
+      if (bodyTooLarge(piece.size)) return false;
+      return deliver({piece.data, piece.size}, false);
+    case ChunkStep::kDone:
+      return deliver({}, true);
+    case ChunkStep::kError:
+      refuse(slot_->chunks.errorStatus(), slot_->chunks.errorReason());
+      return false;
+  }
+  return false;
+}
+
+bool ServerSession::bodyTooLarge(uint64_t more) noexcept {
+  body_seen_ += more;
+  if (body_seen_ <= options().max_body_bytes) return false;
+  refuse(413, "chunked body beyond the limit");
+  return true;
+}
+
+// Gives a piece of the body to whoever listens; one that nobody wants is dropped, within a bound.
+bool ServerSession::deliver(std::string_view piece, bool fin) noexcept {
+  if (fin) {
+    reading_ = Reading::kDone;
+    if (!answered_) waitForHandler();
+    if (exchange_.active() && exchange_.parked()) giveSlot();
+  }
+  if (!answered_ && exchange_.listener() != nullptr) {
+    unconsumed_ += static_cast<uint32_t>(piece.size());
+    exchange_.listener()->onBody(piece, fin);  // may answer, and then all is settled
+    return reading_ != Reading::kEnd;
+  }
+  if (!chunked_body_) body_seen_ += piece.size();
+  if (fin) {
+    settle();
+  } else if (body_seen_ > options().max_discard_body_bytes) {
+    keep_alive_ = false;
+    connection_->pauseRead();
+    waitForHandler();
+    settle();
+    return false;
+  }
+  return reading_ != Reading::kEnd;
+}
+
+bool ServerSession::readUpgraded(net::Chunk& in) noexcept {
+  if (in.empty() || connection_->readPaused()) return false;
+  const size_t used = stream_->onBytes({in.data(), in.size()});
+  if (connection_->closed()) return false;
+  in.consume(std::min(used, in.size()));
+  return used > 0;
+}
+
+void ServerSession::wantBody() noexcept {
+  if (connection_->closed() || reading_ != Reading::kBody) return;
+  const bool comes_unasked = input_behind_ || connection_->unreadBytes() > 0;
+  if (expects_continue_ && !exchange_.headSent()) {
+    expects_continue_ = false;
+    if (!comes_unasked) connection_->write(std::string_view("HTTP/1.1 100 Continue\r\n\r\n"));
+    connection_->flush();
+  }
+  if (busy_ || connection_->closed() || !connection_->readPaused()) return;
+  connection_->setDeadline(options().body_timeout_ms);
+  connection_->resumeRead();
+  if (!connection_->closed()) offerLater();
+}
+
+void ServerSession::consumed(size_t bytes) noexcept {
+  unconsumed_ -= static_cast<uint32_t>(std::min<size_t>(bytes, unconsumed_));
+  if (busy_ || unconsumed_ >= kBodyWindow || reading_ != Reading::kBody || !connection_->readPaused()) return;
+  connection_->setDeadline(options().body_timeout_ms);
+  connection_->resumeRead();
+  if (!connection_->closed()) offerLater();
+}
+
+void ServerSession::pauseRead() noexcept {
+  connection_->pauseRead();
+}
+
+void ServerSession::resumeRead() noexcept {
+  if (!connection_->readPaused()) return;
+  connection_->resumeRead();
+  if (!busy_ && !connection_->closed() && connection_->unreadBytes() > 0) offerLater();
+}
+
+}  // namespace roost::http::h1

@@ -1,0 +1,207 @@
+// The writing side of a ServerSession: heads, content and its framing, upgrades.
+#include <algorithm>
+#include <utility>
+
+#include "http/h1/protocol.h"
+#include "http/h1/server_session.h"
+
+namespace roost::http::h1 {
+
+// Answering now, with a body to come that nobody listens for and that is too long to be read away, or that
+// the client holds back until told to go on (RFC 9110 section 10.1.1), leaves the place of the next request
+// unknown.
+bool ServerSession::leavesBodyUnread() const noexcept {
+  if (reading_ != Reading::kBody || exchange_.listener() != nullptr) return false;
+  return expects_continue_ || body_left_ > options().max_discard_body_bytes;
+}
+
+Persistence ServerSession::persistence() const noexcept {
+  if (!keep_alive_) return Persistence::kClose;
+  return http10_ ? Persistence::kKeepAlive : Persistence::kDefault;
+}
+
+void ServerSession::sendHead(const ResponseHead& head, bool fin) noexcept {
+  if (connection_->closed()) return;
+  const bool head_request =
+      exchange_.active() ? exchange_.isHead() : slot_ != nullptr && slot_->head.method == Method::kHead;
+  const bool without_length = head.status < 200 || head.status == 204;
+  no_content_ = head_request || without_length || head.status == 304;
+  Framing framing = Framing::kNone;
+  ResponseHead sized_head(head.status);
+  const ResponseHead* sized = &head;
+  if (without_length) {
+    framing = Framing::kNone;
+  } else if (head.content_length != ResponseHead::kUnknownLength) {
+    framing = Framing::kLength;
+    out_left_ = static_cast<uint64_t>(head.content_length);
+  } else if (head.status == 304 || head_request) {
+    framing = Framing::kNone;
+  } else if (fin) {
+    sized_head = head;
+    sized_head.content_length = 0;
+    sized = &sized_head;
+    framing = Framing::kLength;
+    out_left_ = 0;
+  } else if (http10_) {
+    framing = Framing::kClose;
+    keep_alive_ = false;
+  } else {
+    framing = Framing::kChunked;
+  }
+  if (leavesBodyUnread()) keep_alive_ = false;
+  out_framing_ = framing;
+  HeadText text;
+  writeHead(text, *sized, framing, options().server_header, protocol_.context().date().text());
+  append(text, connectionLine(persistence()));
+  append(text, "\r\n");
+  connection_->write(std::string_view(text.data(), text.size()));
+  if (!fin) return;
+  if (framing == Framing::kLength && !no_content_ && out_left_ > 0) {
+    reset();  // promised, and not coming
+  } else {
+    endAnswer();
+  }
+}
+
+// Cuts what is sent to the length that was promised.
+uint64_t ServerSession::clip(uint64_t size, bool& fin) noexcept {
+  if (no_content_) return 0;
+  if (out_framing_ != Framing::kLength) return size;
+  const uint64_t sent = std::min(size, out_left_);
+  out_left_ -= sent;
+  if (fin && out_left_ > 0) {
+    // Promised and not delivered: only a broken connection tells the peer.
+    fin = false;
+    reset();
+    return 0;
+  }
+  return sent;
+}
+
+// Sends `size` bytes of content, or as many of them as were promised, by put(bytes), framed as the head said.
+template <class Put>
+SendResult ServerSession::sendContent(uint64_t size, bool fin, bool file, Put&& put) noexcept {
+  if (connection_->closed()) return SendResult::kClosed;
+  size = clip(size, fin);
+  if (connection_->closed()) return SendResult::kClosed;
+  if (size > 0) {
+    const bool chunked = out_framing_ == Framing::kChunked;
+    char line[18];
+    if (chunked) connection_->write(chunkSizeLine(size, line));
+    put(size);
+    if (chunked) connection_->write(std::string_view("\r\n"));
+  }
+  return afterSend(fin, file);
+}
+
+SendResult ServerSession::sendBytes(std::string_view copied, bool fin) noexcept {
+  return sendContent(copied.size(), fin, false,
+                     [&](uint64_t size) { connection_->write(copied.substr(0, static_cast<size_t>(size))); });
+}
+
+SendResult ServerSession::sendShared(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept {
+  if (size <= kCopyLimit) return sendBytes(buffer.view().substr(offset, size), fin);
+  return sendContent(size, fin, false, [&](uint64_t bytes) {
+    connection_->write(std::move(buffer), offset, static_cast<size_t>(bytes));
+  });
+}
+
+SendResult ServerSession::sendFile(net::OpenFile file, uint64_t offset, uint64_t size, bool fin) noexcept {
+  return sendContent(size, fin, true,
+                     [&](uint64_t bytes) { connection_->writeFile(std::move(file), offset, bytes); });
+}
+
+SendResult ServerSession::afterSend(bool fin, bool file) noexcept {
+  if (fin) {
+    if (out_framing_ == Framing::kChunked && !no_content_) connection_->write(std::string_view("0\r\n\r\n"));
+    endAnswer();
+    return SendResult::kAccepted;
+  }
+  connection_->flush();
+  if (connection_->closed()) return SendResult::kClosed;
+  // A range of a file takes no memory here, but the next one is better looked at when this one has gone.
+  blocked_ = connection_->queuedBytes() > kOutLimit || (file && connection_->writing());
+  return blocked_ ? SendResult::kBlocked : SendResult::kAccepted;
+}
+
+void ServerSession::endAnswer() noexcept {
+  answered_ = true;
+  blocked_ = false;
+  connection_->flush();
+  settle();
+}
+
+// The fast way out: a whole answer that lies ready.
+void ServerSession::sendPrepared(PreparedResponse& response) noexcept {
+  if (connection_->closed()) return;
+  const std::string_view bytes = response.bytes(protocol_.context().date());
+  no_content_ = exchange_.isHead();
+  if (leavesBodyUnread()) keep_alive_ = false;
+  const Persistence kind = persistence();
+  if (kind == Persistence::kDefault && !no_content_ && !input_behind_ && !connection_->writing()) {
+    const size_t sent = connection_->writeNow(bytes);
+    if (sent < bytes.size()) {
+      // The head may be rewritten with another date before it goes out, so what is left of it is copied.
+      const size_t head_size = response.headSize();
+      if (sent < head_size) connection_->write(bytes.substr(sent, head_size - sent));
+      const size_t from = std::max(sent, head_size);
+      connection_->write(response.block(), from, bytes.size() - from);
+    }
+  } else {
+    connection_->write(response.openHead());
+    connection_->write(connectionLine(kind));
+    connection_->write(std::string_view("\r\n"));
+    if (!no_content_) {
+      if (response.body().size() <= kCopyLimit) {
+        connection_->write(response.body());
+      } else {
+        connection_->write(response.block(), response.headSize(), response.body().size());
+      }
+    }
+  }
+  endAnswer();
+}
+
+void ServerSession::reset() noexcept {
+  connection_->reset();
+}
+
+ByteStream* ServerSession::upgrade(const ResponseHead& head,
+                                   std::unique_ptr<ByteStreamListener> listener) noexcept {
+  if (connection_->closed() || reading_ != Reading::kDone) return nullptr;
+  HeadText text;
+  writeHead(text, head, Framing::kNone, options().server_header, protocol_.context().date().text());
+  append(text, connectionLine(Persistence::kUpgrade));
+  append(text, "\r\n");
+  connection_->write(std::string_view(text.data(), text.size()));
+  stream_ = std::move(listener);
+  reading_ = Reading::kUpgraded;
+  blocked_ = end_told_ = false;
+  waitForHandler();
+  exchange_.park();
+  connection_->resumeRead();  // bytes behind the request may have been held back
+  if (connection_->closed()) return nullptr;
+  if (!busy_) offerLater();
+  return this;
+}
+
+void ServerSession::parked() noexcept {
+  if (reading_ != Reading::kBody) giveSlot();
+  // A client that has ended its side already is gone.
+  if (!busy_ && reading_ == Reading::kDone && connection_->readEnded()) offerLater();
+}
+
+SendResult ServerSession::write(std::string_view bytes) noexcept {
+  if (connection_->closed()) return SendResult::kClosed;
+  connection_->write(bytes);
+  connection_->flush();
+  if (connection_->closed()) return SendResult::kClosed;
+  blocked_ = connection_->queuedBytes() > kOutLimit;
+  return blocked_ ? SendResult::kBlocked : SendResult::kAccepted;
+}
+
+void ServerSession::close() noexcept {
+  connection_->closeAfterWrite(true);
+}
+
+}  // namespace roost::http::h1

@@ -78,7 +78,8 @@ GOOD_CHUNKS = [
     b"A\r\n0123456789\r\n0\r\n\r\n", b"a\r\n0123456789\r\n0\r\n\r\n", b"00000000000000005\r\nhello\r\n0\r\n\r\n",
     b"5;a\r\nhello\r\n0\r\n\r\n", b"5;a=b\r\nhello\r\n0;c=d\r\n\r\n", b'5;a="b;\\" c"\r\nhello\r\n0\r\n\r\n',
     b"5 ; a = b\r\nhello\r\n0\r\n\r\n", b"5;a;b;c=d\r\nhello\r\n0\r\n\r\n", b"5\r\n0\r\n\r\n\r\n0\r\n\r\n",
-    b"0\r\nX: y\r\n\r\n", b"0\r\nX: y\r\nZ:\r\n\r\n", b"0\r\nContent-Length: 5\r\nTransfer-Encoding: x\r\nHost: b\r\n\r\n",
+    b"0\r\nX: y\r\n\r\n", b"0\r\nX: y\r\nZ:\r\n\r\n",
+    b"0\r\nContent-Length: 5\r\nTransfer-Encoding: x\r\nHost: b\r\n\r\n",
     b"0\r\nConnection: close\r\n\r\n",
 ]
 BAD_CHUNKS = [

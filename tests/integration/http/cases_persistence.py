@@ -27,7 +27,8 @@ CASES = [
     *(Case("9112 9.3", f"1.0 with {text.decode()!r} persists",
            get(b"Connection: " + text, version=b"1.0") + SECOND, STAYS, OK2)
       for text in (b"keep-alive", b"Keep-Alive", b"KEEP-ALIVE", b"x, keep-alive", b"keep-alive,")),
-    *(Case("9112 9.3", f"1.0 with {text.decode()!r} ends", closing(b"Connection: " + text, version=b"1.0"), OK, end=CLOSES)
+    *(Case("9112 9.3", f"1.0 with {text.decode()!r} ends", closing(b"Connection: " + text, version=b"1.0"), OK,
+           end=CLOSES)
       for text in (b"close", b"keep-alive, close", b"close, keep-alive", b"keepalive", b"x", b"")),
     Case("9112 9.3", "1.0 HEAD persists", get(b"Connection: keep-alive", method=b"HEAD", version=b"1.0") + SECOND,
          HEAD_OK, OK2),
@@ -47,6 +48,6 @@ CASES = [
          get(b"Content-Length: 5") + b"hello" + get(b"Transfer-Encoding: chunked") + b"3\r\nabc\r\n0\r\n\r\n" + SECOND,
          OK, OK, OK2),
     refused("9112 9.3", "nothing persists behind 501", get(method=b"NEVER") + SECOND, 501),
-    Case("9112 9.6", "an error closes where the client asks for it", get(b"Connection: close", target=b"/no") + SECOND, 404,
-         end=CLOSES),
+    Case("9112 9.6", "an error closes where the client asks for it", get(b"Connection: close", target=b"/no") + SECOND,
+         404, end=CLOSES),
 ]

@@ -34,7 +34,8 @@ SATISFIED = [case(part(first, last), value) for first, last, value in (
     (0, 9, b"bytes=0-9,9999-"), (0, 9, b"bytes=9999-,0-9"), (3, 4, b"bytes=-0,3-4"),
     # Overlapping and adjacent ones become one: section 14.2.
     (0, 14, b"bytes=0-9,5-14"), (0, 1, b"bytes=0-0,1-1"), (0, 19, b"bytes=10-19,0-9"), (0, 9, b"bytes=0-9,0-9"),
-    (0, 9, b"bytes=0-9,3-4"), (0, 29, b"bytes=20-29,0-9,10-19"), (601, 611, b"bytes=601-,-10"), (0, 611, b"bytes=0-305,306-"),
+    (0, 9, b"bytes=0-9,3-4"), (0, 29, b"bytes=20-29,0-9,10-19"), (601, 611, b"bytes=601-,-10"),
+    (0, 611, b"bytes=0-305,306-"),
 )]
 
 UNITS = [case(part(0, 1), value, rfc="9110 14.1") for value in (b"Bytes=0-1", b"BYTES=0-1")]

@@ -1,4 +1,9 @@
-"""Fixtures of the HTTP tests: one server with one IO thread over exchange_case.FILES."""
+"""Fixtures of the HTTP tests.
+
+    old_site     one server with one IO thread over exchange_case.FILES, shared by all tests
+    http_server  the same, once the entity tags of its files are strong
+    large        a server of this test alone with a file of 20 MB
+"""
 
 import os
 import shutil
@@ -7,6 +12,7 @@ import pytest
 
 from exchange_case import FILES, OLD_S
 from roost_server import Server, eventually
+from site_files import pattern
 
 
 def write_old_site(html, files):
@@ -41,3 +47,13 @@ def strong_etag(old_site):
 def http_server(old_site, strong_etag):
     yield old_site
     old_site.check_alive()
+
+
+LARGE_SIZE = 20 << 20
+
+
+@pytest.fixture
+def large(start_server):
+    server = start_server({"worker_processes": 1}, files={"large.bin": pattern(LARGE_SIZE), "small.txt": b"small\n"})
+    yield server
+    server.check_alive()

@@ -1,4 +1,4 @@
-"""One case of the tables in cases_*.py: bytes that are sent, the answers that must come, and what becomes of the connection.
+"""One case of the tables in cases_*.py: bytes to send, the answers that must come, what becomes of the connection.
 
     Case("9112 6.3", "chunked in capitals", get(b"Transfer-Encoding: CHUNKED") + b"0\\r\\n\\r\\n" + SECOND, OK, OK2)
 

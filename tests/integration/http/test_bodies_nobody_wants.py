@@ -38,7 +38,8 @@ def test_a_small_body_keeps_the_connection(http_server, size, chunked):
 
 
 @pytest.mark.rfc("9112 8")
-@pytest.mark.parametrize("begun", [get(b"Content-Length: 10") + b"five!", get(b"Transfer-Encoding: chunked") + b"5\r\nfi"])
+@pytest.mark.parametrize("begun", [
+    get(b"Content-Length: 10") + b"five!", get(b"Transfer-Encoding: chunked") + b"5\r\nfi"])
 def test_a_body_that_breaks_off(http_server, begun):
     with http_server.connect() as wire:
         wire.send(begun)

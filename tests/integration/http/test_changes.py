@@ -12,7 +12,8 @@ CONFIG = {"worker_processes": 1, "http": {"file_cache": {"revalidate_ms": 3_600_
 @pytest.fixture
 def site(start_server):
     """A site with one folder in another, and one connection to its server."""
-    server = start_server(CONFIG, files={"a/b/file.txt": b"1" * SMALL, "a/b/large.txt": b"1" * LARGE, "index.html": b"root"})
+    server = start_server(CONFIG, files={
+        "a/b/file.txt": b"1" * SMALL, "a/b/large.txt": b"1" * LARGE, "index.html": b"root"})
     with server.connect() as wire:
         site = Site(server, wire)
         assert site.ask("/a/b/file.txt") == (200, b"1" * SMALL)

@@ -50,7 +50,8 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize("data, status", [
-    pytest.param(data, status, marks=pytest.mark.rfc(rfc), id=f"RFC {rfc}: {name}") for rfc, name, data, status in ANSWERS])
+    pytest.param(data, status, marks=pytest.mark.rfc(rfc), id=f"RFC {rfc}: {name}")
+    for rfc, name, data, status in ANSWERS])
 def test_limit(limited, data, status):
     limited.send(data)
     response = limited.read_response()

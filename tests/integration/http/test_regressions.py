@@ -42,7 +42,8 @@ def test_an_abandoned_request_poisoning_the_next_one(http_server):
 
 def test_a_missing_file_answered_200(http_server):
     with http_server.connect() as wire:
-        for target in ("/missing", "/missing/", "/missing.html", "/sub/missing", "/missing/missing", "/missing?/hello.txt"):
+        for target in ("/missing", "/missing/", "/missing.html", "/sub/missing", "/missing/missing",
+                       "/missing?/hello.txt"):
             for method in ("GET", "HEAD"):
                 for _ in range(2):
                     assert wire.ask(target, method).status == 404

@@ -209,7 +209,10 @@ void ServerSession::finish() noexcept {
   if (!keep_alive_) {
     reading_ = Reading::kEnd;
     connection_->setDeadline(options().send_timeout_ms);
-    connection_->closeAfterWrite(unread);
+    // A client that could not foresee the end may have sent more already (RFC 9112 section 9.6).
+    const uint32_t max_requests = options().max_requests_per_connection;
+    const bool unforeseen = max_requests != 0 && connection_->requests() >= max_requests;
+    connection_->closeAfterWrite(unread || unforeseen);
     return;
   }
   giveSlot();

@@ -52,6 +52,25 @@ def test_a_client_that_has_ended_its_side_gets_all(large):
         wire.expect_close()
 
 
+@pytest.mark.rfc("9112 9.6")
+def test_the_last_answer_survives_requests_behind_it(start_server):
+    """The client cannot know that the server has had enough: what it sends meanwhile must not end in a reset."""
+    server = start_server({"worker_processes": 1, "http": {"max_requests_per_connection": 2}},
+                          files={"1m.bin": pattern(1 << 20)})
+    for _ in range(5):
+        with slow_wire(server) as wire:
+            wire.send(request("/1m.bin"))
+            assert wire.read_response().body == pattern(1 << 20)
+            wire.send(request("/1m.bin"))
+            wire.wait_until_read()
+            for _ in range(3):
+                wire.send(request("/1m.bin"))
+                server.ask("/1m.bin", "HEAD")
+            response = wire.read_response()
+            assert response.closes and response.body == pattern(1 << 20)
+            wire.expect_close()
+
+
 @pytest.mark.parametrize("leave", ["close", "reset"])
 def test_a_client_that_leaves_halfway(large, leave):
     large.ask("/large.bin", "HEAD")

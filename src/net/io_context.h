@@ -50,7 +50,8 @@ class IoContext final : private event::Timer, private event::Task {
   // Begins to connect; the session is told how that goes. An error here means that nothing was begun.
   Status connect(const SocketAddress& address, Session& session) noexcept;
 
-  // Closes every connection; their sessions hear of it before this returns. Not from within an event of one.
+  // Closes every connection; their sessions hear of it before this returns. REQUIRES: the loop is not
+  // running.
   void closeAll() noexcept;
 
   // Connections of this loop by name; nullptr when it is gone.

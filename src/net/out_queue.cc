@@ -120,9 +120,9 @@ IoResult OutQueue::sendMemory(Transport& transport, int fd, size_t& asked) noexc
     asked += parts[count].iov_len;
     ++count;
   }
-  // What follows at once may share the packet, so that a head does not go out alone and its file waits for the peer's
-  // delayed acknowledgement. Before a large range that is no gain: it would put every page of the file at an odd place in
-  // its packets, which costs both sides more than a packet.
+  // What follows at once may share the packet, so that a head does not go out alone and its file waits for
+  // the peer's delayed acknowledgement. Before a large range that is no gain: it would put every page of the
+  // file at an odd place in its packets, which costs both sides more than a packet.
   const bool more = slice != nullptr && !(slice->file && slice->size >= kLargeRange);
   if (count == 1)
     return transport.write(fd, static_cast<const char*>(parts[0].iov_base), parts[0].iov_len, more);
@@ -148,6 +148,8 @@ IoResult OutQueue::flush(OutPool& pool, Transport& transport, int fd) noexcept {
     if (result.state != IoState::kDone) return {result.state, result.sys_errno, sent};
     // Less than was asked: the socket is full (or the file ended early, which the next call tells).
     if (result.bytes < asked) return {IoState::kWantWrite, 0, sent};
+    // A peer that reads as fast as this may not keep the loop from everybody else.
+    if (sent >= kTurnBytes && head_ != nullptr) return {IoState::kWantWrite, 0, sent};
   }
   return {IoState::kDone, 0, sent};
 }

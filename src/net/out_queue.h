@@ -61,7 +61,8 @@ class OutQueue {
   void clear(OutPool& pool) noexcept;
 
  private:
-  static constexpr size_t kFileStep = 8u << 20;  // bytes asked of one sendfile call
+  static constexpr size_t kFileStep = 2u << 20;   // bytes asked of one sendfile call
+  static constexpr size_t kTurnBytes = 2u << 20;  // after which the loop's other connections have their turn
   static constexpr uint64_t kLargeRange = 64u << 10;
   void append(OutSlice* slice) noexcept;
   void pop(OutPool& pool) noexcept;

@@ -145,6 +145,25 @@ RootFolder& LoopFiles::folderOf(const RootOptions& root) {
   return held.folder;
 }
 
+// What is known to be missing (or to be no folder) on the way to `path`: then nothing is there either.
+FileEntry* LoopFiles::missingAbove(const RootOptions& root, std::string_view path) noexcept {
+  for (size_t slash = path.find('/', 1); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+    FileEntry* entry = cache_.find(root.id, path.substr(0, slash));
+    if (entry == nullptr || entry->kind != FileEntry::Kind::kRefused || entry->status != 404) continue;
+    if (loop_.nowNs() < entry->expires_ns) return entry;
+  }
+  return nullptr;
+}
+
+// Nothing can be watched in a folder that is not there, but in the one above where it is missing: that
+// answers for everything below, however many names are tried there.
+void LoopFiles::learnMissing(const RootOptions& root, std::string_view path) {
+  for (size_t slash = path.find('/', 1); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+    const Found found = look(root, path.substr(0, slash), false);
+    if (found.entry->kind == FileEntry::Kind::kRefused) return;
+  }
+}
+
 LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path, bool may_block) {
   Found found;
   found.owned = std::make_unique<FileEntry>();
@@ -169,8 +188,10 @@ LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path,
   }
   found.cold = look.cold;
   if (found.cold || !keepable || entry.status >= 500 || !keep(found)) {
+    const bool folder_missing = entry.status == 404 && entry.watch == nullptr && watcher_.working();
     onLeave(entry);
     cache_.erase(root.id, path);  // what was known before
+    if (folder_missing) learnMissing(root, path);
   }
   return found;
 }

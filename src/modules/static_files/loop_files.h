@@ -33,6 +33,7 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
     if (now_ns >= check_roots_at_ns_) checkRoots();
     FileEntry* entry = cache_.find(root.id, path);
     if (entry != nullptr && now_ns < entry->expires_ns) return {entry, nullptr, false};
+    if (FileEntry* missing = missingAbove(root, path)) return {missing, nullptr, false};
     return look(root, path, may_block);
   }
 
@@ -61,6 +62,8 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
   void checkRoots();
   RootFolder& folderOf(const RootOptions& root);
   Found look(const RootOptions& root, std::string_view path, bool may_block);
+  FileEntry* missingAbove(const RootOptions& root, std::string_view path) noexcept;
+  void learnMissing(const RootOptions& root, std::string_view path);
   bool openFirst(Look& look, int& fd);
   int openFile(Look& look, const std::string& path);
   bool isFolder(Look& look);

@@ -53,6 +53,7 @@ class Watcher final : public event::IoHandler {
 
   // Without a successful open() nothing is watched.
   Status open();
+  bool working() const noexcept { return fd_ >= 0; }
 
   // Watches `path` of the root whose folder is `base`, and the folders above it up to the root. The result is
   // held until release(); nullptr where the kernel refuses (no such folder, out of watches): time is then the

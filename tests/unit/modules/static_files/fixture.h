@@ -154,6 +154,7 @@ class StaticServer {
     root.server_header = options.server_header;
   }
   ~StaticServer() {
+    if (gate != nullptr) gate->set_value();
     tasks.stop();
     net.settle();
     net.io().closeAll();
@@ -179,8 +180,16 @@ class StaticServer {
     net.io().setFactory(0, *protocol);
     files.push_back(std::make_unique<LoopFiles>(*context, cache_options));
   }
+  // The one task thread does nothing until finishTasks().
+  void holdTasks() {
+    gate = std::make_unique<std::promise<void>>();
+    std::unique_ptr<event::Task> wait = event::makeTask([opened = gate->get_future()] { opened.wait(); });
+    tasks.submit(wait);
+  }
   // Waits until the one task thread has done what it was given, then lets the loop hear of it.
   void finishTasks() {
+    if (gate != nullptr) gate->set_value();
+    gate.reset();
     std::promise<void> done;
     std::unique_ptr<event::Task> last = event::makeTask([&done] { done.set_value(); });
     if (tasks.submit(last)) done.get_future().wait();
@@ -222,6 +231,7 @@ class StaticServer {
   RootOptions root;
   test::SimLoop net;
   event::TaskPool tasks;
+  std::unique_ptr<std::promise<void>> gate;
   CacheOptions cache_options;
   FilesByLoop files;
   std::unique_ptr<http::LoopContext> context;

@@ -190,6 +190,14 @@ LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path,
   if (found.cold || !keepable || entry.status >= 500 || !keep(found)) {
     const bool folder_missing = entry.status == 404 && entry.watch == nullptr && watcher_.working();
     onLeave(entry);
+    if (entry.status == 503 && !found.cold) {
+      // Out of descriptors or memory: what was known has not been told to have changed, and is better than
+      // nothing.
+      if (FileEntry* known = cache_.find(root.id, path)) {
+        known->expires_ns = loop_.nowNs() + kSecondNs;
+        return {known, nullptr, false};
+      }
+    }
     cache_.erase(root.id, path);  // what was known before
     if (folder_missing) learnMissing(root, path);
   }

@@ -159,12 +159,13 @@ FileEntry* LoopFiles::missingAbove(const RootOptions& root, std::string_view pat
 // answers for everything below, however many names are tried there.
 void LoopFiles::learnMissing(const RootOptions& root, std::string_view path) {
   for (size_t slash = path.find('/', 1); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
-    const Found found = look(root, path.substr(0, slash), false);
+    const Found found = look(root, path.substr(0, slash), false, false);
     if (found.entry->kind == FileEntry::Kind::kRefused) return;
   }
 }
 
-LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path, bool may_block) {
+LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path, bool may_block,
+                                 bool may_learn) {
   Found found;
   found.owned = std::make_unique<FileEntry>();
   FileEntry& entry = *found.owned;
@@ -188,7 +189,8 @@ LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path,
   }
   found.cold = look.cold;
   if (found.cold || !keepable || entry.status >= 500 || !keep(found)) {
-    const bool folder_missing = entry.status == 404 && entry.watch == nullptr && watcher_.working();
+    const bool folder_missing =
+        may_learn && entry.status == 404 && entry.watch == nullptr && watcher_.working();
     onLeave(entry);
     if (entry.status == 503 && !found.cold) {
       // Out of descriptors or memory: what was known has not been told to have changed, and is better than

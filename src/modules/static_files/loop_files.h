@@ -34,7 +34,7 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
     FileEntry* entry = cache_.find(root.id, path);
     if (entry != nullptr && now_ns < entry->expires_ns) return {entry, nullptr, false};
     if (FileEntry* missing = missingAbove(root, path)) return {missing, nullptr, false};
-    return look(root, path, may_block);
+    return look(root, path, may_block, true);
   }
 
   Sys& sys() noexcept { return loop_.sys(); }
@@ -61,7 +61,7 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
 
   void checkRoots();
   RootFolder& folderOf(const RootOptions& root);
-  Found look(const RootOptions& root, std::string_view path, bool may_block);
+  Found look(const RootOptions& root, std::string_view path, bool may_block, bool may_learn);
   FileEntry* missingAbove(const RootOptions& root, std::string_view path) noexcept;
   void learnMissing(const RootOptions& root, std::string_view path);
   bool openFirst(Look& look, int& fd);

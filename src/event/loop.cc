@@ -4,7 +4,8 @@
 #include <utility>
 
 namespace roost::event {
-namespace {// epoll's data word names a handler by address; these two stand for the loop's own fds and are never called.
+namespace {  // epoll's data word names a handler by address; these two stand for the loop's own fds and are
+             // never called.
 struct Mark final : IoHandler {
   void onIo(uint32_t) noexcept override {}
 };

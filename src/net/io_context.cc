@@ -68,8 +68,8 @@ Status IoContext::connect(const SocketAddress& address, Session& session) noexce
   }
   Connection& connection = open(fd, PeerAddr::from(address.get(), address.size()), 0);
   connection.setSession(session);
-  // Even where it stands at once: the session hears of it from the loop, never from within this call, and no read may
-  // begin while another connection's bytes lie in the shared scratch.
+  // Even where it stands at once: the session hears of it from the loop, never from within this call, and no
+  // read may begin while another connection's bytes lie in the shared scratch.
   connection.start(true);
   return {};
 }

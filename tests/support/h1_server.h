@@ -24,8 +24,8 @@ struct ParsedAnswer {
   bool has(std::string_view line) const { return head.find(line) != std::string::npos; }
 };
 
-// Takes the answers of a connection apart. `head_answers` says of each request in turn whether it was HEAD; a body
-// without framing goes on to the end of `bytes`. `ok` is false where the bytes are not HTTP.
+// Takes the answers of a connection apart. `head_answers` says of each request in turn whether it was HEAD; a
+// body without framing goes on to the end of `bytes`. `ok` is false where the bytes are not HTTP.
 struct ParsedAnswers {
   std::vector<ParsedAnswer> answers;
   int interim = 0;  // 1xx other than 101

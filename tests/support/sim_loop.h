@@ -13,7 +13,9 @@ namespace roost::test {
 // A loop with its connections on a simulated kernel, driven by the test's own thread.
 class SimLoop {
  public:
-  SimLoop() : loop_(std::move(event::Loop::create(sys, 0)).value()), io_(std::make_unique<net::IoContext>(*loop_)) {}
+  SimLoop()
+      : loop_(std::move(event::Loop::create(sys, 0)).value()),
+        io_(std::make_unique<net::IoContext>(*loop_)) {}
   ~SimLoop() { shutDown(); }
 
   // Runs until nothing is ready. False when that does not come: the loop spins.

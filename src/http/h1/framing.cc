@@ -106,7 +106,9 @@ void readTransferEncoding(const RequestHead& head, FramingResult& result) noexce
   });
   if (malformed) return refuse(result, 400, "malformed Transfer-Encoding");
   if (chunked > 1) return refuse(result, 400, "chunked more than once");
-  if (!chunked_last && (chunked != 0 || others == 0)) return refuse(result, 400, "chunked is not last");
+  // Without chunked at the end the length cannot be known (section 6.3); with it, the codings before it are
+  // merely unknown.
+  if (!chunked_last) return refuse(result, 400, "chunked is not last");
   if (others != 0) return refuse(result, 501, "transfer coding not supported");
   result.kind = BodyKind::kChunked;
 }

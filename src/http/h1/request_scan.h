@@ -58,6 +58,17 @@ struct ScanProgress {
   HeadError error = HeadError::kNone;
 };
 
+// A head of which no more has come may wait for more unread; see mayWait() in the grammar.
+constexpr size_t kWaitingBytes = 64;
+
+// Of up to 64 bytes, the first in the lowest bit: which are CR, which LF, and which are these, other control
+// characters (DEL may be left out) or not ASCII.
+struct TextMaps {
+  uint64_t odd;
+  uint64_t cr;
+  uint64_t lf;
+};
+
 // Runs the machine over what `data` and `size` hold beyond progress.pos; RequestParser::parse() says the
 // rest.
 using ScanFn = ParseState (*)(ScanProgress& progress, const char* data, size_t size, const HeadLimits& limits,

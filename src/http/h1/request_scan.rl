@@ -3,6 +3,7 @@
 // Included by request_scan_<instruction set>.cc, which has defined with internal linkage
 //   Classifier      which of 64 bytes may end a field name, and which a field value,
 //   targetStop()    the first byte that is not a plain character of a path,
+//   textMaps()      which of up to 64 bytes are CR, LF, or no text,
 // and as a macro ROOST_REQUEST_SCAN, the name of the function to define. The skips may stop too often, never too late:
 // the machine looks at every byte they stop at.
 //
@@ -217,6 +218,25 @@ constexpr size_t kAgainBytes = 256;
   return true;
 }
 
+// Whether so little of a head has come, and nothing wrong, that it is better left until there is more: leaving the
+// machine and entering it again costs more than reading a few bytes twice. Bytes that no text has, a bare CR or LF, and
+// a first line that does not end in HTTP/1.1 are for the machine to judge at once; other mistakes are found with the
+// rest of the head, or as soon as it is longer. Goes by the bytes alone, so that splits do not matter.
+// REQUIRES: size <= kWaitingBytes, no end of a head at the end of the data.
+inline bool mayWait(const char* data, size_t size) noexcept {
+  static_assert(kWaitingBytes == 64, "one bit for each byte");
+  if (size == 0) return true;
+  const size_t beyond = 64 - size;
+  const TextMaps maps = textMaps(data, size);
+  const uint64_t no_text = maps.odd ^ (maps.cr | maps.lf);
+  const uint64_t no_pair = maps.cr << 1 ^ maps.lf;  // of CR and LF; nothing yet for a CR at the end
+  const uint64_t empty_line = maps.lf & maps.lf << 2;
+  if ((no_text | no_pair | empty_line) << beyond != 0) return false;
+  if (maps.lf << beyond == 0) return true;
+  const auto line_end = static_cast<size_t>(__builtin_ctzll(maps.lf));
+  return line_end >= 13 && startsWith(data + line_end - 9, "HTTP/1.1");  // after "G / " at least
+}
+
 %%{
   machine request_head;
   alphtype unsigned char;
@@ -347,10 +367,8 @@ constexpr size_t kAgainBytes = 256;
 
 %% write data nofinal;
 
-}  // namespace
-
-ParseState ROOST_REQUEST_SCAN(ScanProgress& progress, const char* data, size_t size, const HeadLimits& limits,
-                              RequestHead& head) {
+[[gnu::noinline]] ParseState runMachine(ScanProgress& progress, const char* data, size_t size, const HeadLimits& limits,
+                                        RequestHead& head) {
   // The machine sees no byte beyond the limit, so that the outcome does not depend on how the head was split.
   const size_t end = size < limits.max_head_bytes ? size : limits.max_head_bytes;
   const uint32_t max_fields =
@@ -372,6 +390,18 @@ ParseState ROOST_REQUEST_SCAN(ScanProgress& progress, const char* data, size_t s
   progress.state = cs;
   progress.pos = offset(p);
   return finishRequestScan(progress, data, size, limits, head, cs == request_head_error);
+}
+
+}  // namespace
+
+ParseState ROOST_REQUEST_SCAN(ScanProgress& progress, const char* data, size_t size, const HeadLimits& limits,
+                              RequestHead& head) {
+  const bool may_be_short = size <= kWaitingBytes && (size < 4 || !startsWith(data + size - 4, "\r\n\r\n"));
+  if (may_be_short && progress.state == ScanProgress::kFresh && size < limits.max_head_bytes && mayWait(data, size)) {
+    head.method = Method::kUnknown;
+    return ParseState::kNeedMore;
+  }
+  return runMachine(progress, data, size, limits, head);
 }
 
 }  // namespace roost::http::h1

@@ -7,16 +7,23 @@
 
 #include "http/field_table.h"
 #include "http/h1/request_scan.h"
+#include "http/h1/request_scan_x86.h"
 
 namespace roost::http::h1 {
 namespace {
 
-inline __m256i load(const char* at) noexcept {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
-}
-inline uint64_t maskOf(__m256i bytes) noexcept {
-  return static_cast<uint32_t>(_mm256_movemask_epi8(bytes));
-}
+struct Vector {
+  static constexpr size_t kBytes = 32;
+  static __m256i load(const char* at) noexcept {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+  }
+  static __m256i all(char c) noexcept { return _mm256_set1_epi8(c); }
+  static __m256i equal(__m256i a, __m256i b) noexcept { return _mm256_cmpeq_epi8(a, b); }
+  static __m256i greater(__m256i a, __m256i b) noexcept { return _mm256_cmpgt_epi8(a, b); }
+  static __m256i either(__m256i a, __m256i b) noexcept { return _mm256_or_si256(a, b); }
+  static __m256i butNot(__m256i a, __m256i b) noexcept { return _mm256_andnot_si256(b, a); }
+  static uint64_t mask(__m256i a) noexcept { return static_cast<uint32_t>(_mm256_movemask_epi8(a)); }
+};
 
 alignas(32) constexpr uint8_t kRowBits[32] = {0x80, 0x80, 1, 2, 4, 8, 0x10, 0x60, 0, 0, 0, 0, 0, 0, 0, 0,
                                               0x80, 0x80, 1, 2, 4, 8, 0x10, 0x60, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -43,10 +50,10 @@ class Classifier {
   }
 
   void classify(const char* block, uint64_t& name, uint64_t& value) const noexcept {
-    const __m256i low = kindOf(load(block));
-    const __m256i high = kindOf(load(block + 32));
-    name = maskOf(_mm256_cmpgt_epi8(limit_, low)) | maskOf(_mm256_cmpgt_epi8(limit_, high)) << 32;
-    value = maskOf(low) | maskOf(high) << 32;
+    const __m256i low = kindOf(Vector::load(block));
+    const __m256i high = kindOf(Vector::load(block + 32));
+    name = Vector::mask(_mm256_cmpgt_epi8(limit_, low)) | Vector::mask(_mm256_cmpgt_epi8(limit_, high)) << 32;
+    value = Vector::mask(low) | Vector::mask(high) << 32;
   }
 
  private:
@@ -63,18 +70,12 @@ class Classifier {
   __m256i limit_;
 };
 
+inline TextMaps textMaps(const char* block, size_t) noexcept {
+  return textMapsOf<Vector>(block);
+}
+
 inline const char* targetStop(const char* p, const char* end) noexcept {
-  for (; p < end; p += 32) {
-    const __m256i bytes = load(p);
-    const __m256i visible = _mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(0x20));  // signed: nothing from 0x80 on
-    const __m256i special =
-        _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('?')),
-                        _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('#')),
-                                        _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(0x7f))));
-    const uint64_t stops = maskOf(_mm256_andnot_si256(special, visible)) ^ 0xffffffffU;
-    if (stops != 0) return p + __builtin_ctzll(stops);
-  }
-  return end;
+  return targetStopOf<Vector>(p, end);
 }
 
 }  // namespace

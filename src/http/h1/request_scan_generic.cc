@@ -44,6 +44,17 @@ struct Classifier {
   }
 };
 
+inline TextMaps textMaps(const char* block, size_t size) noexcept {
+  TextMaps maps{0, 0, 0};
+  for (size_t i = 0; i < size; ++i) {
+    const auto byte = static_cast<unsigned char>(block[i]);
+    maps.odd |= uint64_t{byte < 0x20 || byte >= 0x80} << i;
+    maps.cr |= uint64_t{byte == '\r'} << i;
+    maps.lf |= uint64_t{byte == '\n'} << i;
+  }
+  return maps;
+}
+
 inline const char* targetStop(const char* p, const char* end) noexcept {
   while (p < end && (classOf(*p) & kEndsPath) == 0) ++p;
   return p;

@@ -397,7 +397,120 @@ TEST_CASE("errors say what is wrong") {
       {"GET / HTTP/1.1\r\nX: a\x02", "error 400 control character in the head"},
       {"G\x80", "error 400 malformed method"},
   };
-  for (const Wrong& wrong : all) CHECK(parseWhole(wrong.text) == wrong.reason);
+  // With the end of the head behind it: most mistakes in a short beginning are told no sooner.
+  for (const Wrong& wrong : all) CHECK(parseWhole(wrong.text + std::string("\r\n\r\n")) == wrong.reason);
+}
+
+TEST_CASE("what is no text, or no HTTP/1.1, is refused at once") {
+  using namespace std::string_view_literals;
+  const std::string_view all[] = {
+      "GET / HTTP/1.1\nHost: x\n\n",
+      "GET / HTTP/1.1\r\nHost: x\n",
+      "\n",
+      "GET / HTTP/1.1\r\nX: a\rb",
+      "GET / HTTP/1.1\r\r",
+      "GET / HTTP/1.1\r\nX: a\0"sv,
+      "\x16\x03\x01\x02\x00\x01"sv,
+      "G\x80",
+      "GET /\x80",
+      "SSH-2.0-client\r\n",
+      "GET /\r\n",
+      "GET / HTTP/1.10\r\n",
+      "GET / HTTP/2.0\r\n",
+      "EHLO example.org\r\n",
+      "GET / HTTP/1.0\r\nHost : x",
+      "\r\n\r\n\r\n\r\n\r\n",
+  };
+  for (const RequestMachine& machine : machines()) {
+    for (const std::string_view text : all) {
+      INFO(machine.name << " " << text);
+      RequestParser parser(machine.scan);
+      CHECK(parsePieces(parser, text, {}).compare(0, 5, "error") == 0);
+      CHECK(parsePieces(parser, text, everyByte(text)).compare(0, 5, "error") == 0);
+    }
+  }
+}
+
+TEST_CASE("other mistakes in a short beginning are told when it is short no longer") {
+  struct Wrong {
+    const char* text;
+    const char* status;
+  };
+  const Wrong all[] = {
+      {"GET /#a HTTP/1.1\r\n", "error 400"},    {"GE(T /", "error 400"},
+      {"GET * HTTP/1.1\r\n", "error 400"},      {"GET / HTTP/1.1\r\nHost : a", "error 400"},
+      {"GET / HTTP/1.1\r\n: a", "error 400"},   {"GET / HTTP/1.1\r\nX: a\r\n b", "error 400"},
+      {"CONNECT a HTTP/1.1\r\nX", "error 400"}, {"GET  / HTTP/1.1\r\nX: a\r", "error 400"},
+  };
+  for (const RequestMachine& machine : machines()) {
+    for (const Wrong& wrong : all) {
+      const std::string begin(wrong.text);
+      INFO(machine.name << " " << begin);
+      const auto status = [&](const std::string& text, std::vector<size_t> ends) {
+        RequestParser parser(machine.scan);
+        return parsePieces(parser, text, std::move(ends)).substr(0, 9);
+      };
+      CHECK(status(begin, {}) == "more");
+      CHECK(status(begin, everyByte(begin)) == "more");
+      const std::string ended = begin + "\r\n\r\n";
+      CHECK(status(ended, {}) == wrong.status);
+      CHECK(status(ended, everyByte(ended)) == wrong.status);
+      const std::string longer = begin + std::string(kWaitingBytes + 1 - begin.size(), 'a');
+      CHECK(status(longer, {}) == wrong.status);
+      CHECK(status(longer, everyByte(longer)) == wrong.status);
+    }
+  }
+}
+
+TEST_CASE("limits below a short beginning hold, however it is split") {
+  const std::string head = "GET /abcdef HTTP/1.1\r\nHost: a\r\nX: y\r\n\r\n";
+  const auto check = [&](const HeadLimits& limits, const std::string& expected) {
+    for (const RequestMachine& machine : machines()) {
+      RequestParser parser(machine.scan);
+      CHECK(parsePieces(parser, head, {}, limits).substr(0, 9) == expected);
+      CHECK(parsePieces(parser, head, everyByte(head), limits).substr(0, 9) == expected);
+      for (size_t split = 0; split < head.size(); ++split) {
+        CHECK(parsePieces(parser, head, {split}, limits).substr(0, 9) == expected);
+      }
+    }
+  };
+  const std::string good = parseStatus(head);
+  REQUIRE(good != "more");
+  HeadLimits limits;
+  limits.max_head_bytes = static_cast<uint32_t>(head.size());
+  check(limits, good);
+  for (const size_t bytes : {head.size() - 1, size_t{30}, size_t{20}, size_t{3}, size_t{1}, size_t{0}}) {
+    limits.max_head_bytes = static_cast<uint32_t>(bytes);
+    check(limits, "error 431");
+  }
+  limits = {};
+  limits.max_target_bytes = 7;
+  check(limits, good);
+  for (const uint32_t bytes : {6, 1, 0}) {
+    limits.max_target_bytes = bytes;
+    check(limits, "error 414");
+  }
+  limits = {};
+  limits.max_fields = 2;
+  check(limits, good);
+  for (const uint16_t fields : {uint16_t{1}, uint16_t{0}}) {
+    limits.max_fields = fields;
+    check(limits, "error 431");
+  }
+}
+
+TEST_CASE("a head left for later shows nothing of the one before") {
+  for (const RequestMachine& machine : machines()) {
+    RequestParser parser(machine.scan);
+    RequestHead head;
+    const Bytes first("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
+    REQUIRE(parser.parse(first.data(), first.size(), {}, head) == ParseState::kDone);
+    REQUIRE(head.method == Method::kHead);
+    parser.reset();
+    const Bytes second("GET / HTTP/1.1\r\nHo");
+    REQUIRE(parser.parse(second.data(), second.size(), {}, head) == ParseState::kNeedMore);
+    CHECK(head.method != Method::kHead);
+  }
 }
 
 }  // namespace

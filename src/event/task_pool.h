@@ -25,6 +25,8 @@ class TaskPool {
   // False when the queue is full, or there are no threads, or the pool is stopping; the task is left with the
   // caller.
   bool submit(std::unique_ptr<Task>& task);
+  // Whether there is a thread at all: where not, waiting for room is in vain.
+  bool hasThreads() const noexcept { return !threads_.empty(); }
   // Runs what is queued, then ends the threads. Idempotent; not from a task.
   void stop();
 

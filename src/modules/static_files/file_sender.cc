@@ -71,17 +71,35 @@ void FileSender::onWarm(http::Exchange& exchange) {
   sender.step();
 }
 
+FileSender::~FileSender() {
+  loop_.cancel(*this);
+}
+
+void FileSender::onTimer() noexcept {
+  warming_ = false;
+  step();
+}
+
+// False: there are no task threads, and the loop has to read by itself.
+bool FileSender::beginWarming(uint64_t offset, uint64_t size) {
+  warming_ = true;
+  if (warmUp(exchange_, content_.full_path, offset, size, &FileSender::onWarm)) {
+    warmed_ = true;
+  } else if (exchange_.context().tasks().hasThreads()) {
+    loop_.armIn(*this, kRetryAfter);
+  } else {
+    warming_ = false;
+  }
+  return warming_;
+}
+
 void FileSender::step() noexcept {
-  Sys& sys = exchange_.context().loop().sys();
+  Sys& sys = loop_.sys();
   while (next_part_ < content_.parts.size()) {
     FilePart& part = content_.parts[next_part_];
     const uint64_t offset = part.offset;
     const uint64_t window = std::min(part.size, kWindowBytes);
-    if (!warmed_ && !isWarm(sys, content_.file.fd(), offset, window)) {
-      warmed_ = true;
-      warming_ = warmUp(exchange_, content_.full_path, offset, window, &FileSender::onWarm);
-      if (warming_) return;
-    }
+    if (!warmed_ && !isWarm(sys, content_.file.fd(), offset, window) && beginWarming(offset, window)) return;
     warmed_ = false;
     if (!part.head.empty()) exchange_.send(std::exchange(part.head, {}), false);
     part.offset += window;

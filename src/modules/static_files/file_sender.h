@@ -37,26 +37,32 @@ struct FileContent {
 // Sends large stretches of a file in windows. A window that is not in memory is read by a task thread first,
 // so that the loop never waits for a disk; the next one is looked at when the last has left. Owned by its
 // exchange, loop thread only.
-class FileSender final : public http::ExchangeListener {
+class FileSender final : public http::ExchangeListener, private event::Timer {
  public:
   static constexpr uint64_t kWindowBytes = 4 << 20;
 
   // Sends `content` and ends the answer. REQUIRES: begin() has been called with the length of it all.
   static void send(http::Exchange& exchange, FileContent content);
+  ~FileSender() override;
 
   void onBody(std::string_view piece, bool fin) noexcept override;
   void onWritable() noexcept override;
 
  private:
   FileSender(http::Exchange& exchange, FileContent content)
-      : exchange_(exchange), content_(std::move(content)) {}
+      : exchange_(exchange), loop_(exchange.context().loop()), content_(std::move(content)) {}
   static void onWarm(http::Exchange& exchange);
+  void onTimer() noexcept override;
+  bool beginWarming(uint64_t offset, uint64_t size);
   void step() noexcept;
 
+  static constexpr event::Nanos kRetryAfter{10'000'000};  // while every task thread has enough to do
+
   http::Exchange& exchange_;
+  event::Loop& loop_;
   FileContent content_;
   size_t next_part_ = 0;
-  bool warming_ = false;  // a task thread is at work; nothing is sent meanwhile
+  bool warming_ = false;  // a task thread is at work, or waited for; nothing is sent meanwhile
   bool warmed_ = false;   // the next window has been read already; whatever became of it, it is sent now
 };
 

@@ -1,6 +1,7 @@
 #include "modules/static_files/loop_files.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <iterator>
 #include <utility>
@@ -34,14 +35,6 @@ bool isUnchanged(const struct stat& before, const struct stat& after) noexcept {
          sameTime(before.st_ctim, after.st_ctim);
 }
 
-// RFC 8615: /.well-known/ is meant to be served; every other name that begins with a dot is nobody's
-// business.
-bool isHidden(std::string_view path) noexcept {
-  constexpr std::string_view kWellKnown = "/.well-known/";
-  const size_t from = path.substr(0, kWellKnown.size()) == kWellKnown ? kWellKnown.size() - 1 : 0;
-  return path.find("/.", from) != std::string_view::npos;
-}
-
 int statusOf(int error) noexcept {
   switch (error) {
     case ENOENT:
@@ -68,6 +61,25 @@ int statusOf(int error) noexcept {
 std::string_view folderOfPath(std::string_view path) noexcept {
   return path.substr(0, path.rfind('/'));
 }
+
+// The folders on the way to a path, the outermost first: "/a" and "/a/b" of "/a/b/c". Only the first few, so
+// that a request costs no more for a path that is nothing but slashes.
+class FoldersOf {
+ public:
+  explicit FoldersOf(std::string_view path) noexcept {
+    for (size_t slash = path.find('/', 1); slash != std::string_view::npos && count_ < kMost;
+         slash = path.find('/', slash + 1)) {
+      folders_[count_++] = path.substr(0, slash);
+    }
+  }
+  const std::string_view* begin() const noexcept { return folders_.data(); }
+  const std::string_view* end() const noexcept { return folders_.data() + count_; }
+
+ private:
+  static constexpr size_t kMost = 8;
+  std::array<std::string_view, kMost> folders_;
+  size_t count_ = 0;
+};
 
 }  // namespace
 
@@ -145,10 +157,19 @@ RootFolder& LoopFiles::folderOf(const RootOptions& root) {
   return held.folder;
 }
 
+// RFC 8615: /.well-known/ is meant to be served; every other name that begins with a dot is nobody's
+// business.
+bool LoopFiles::isHidden(std::string_view path) noexcept {
+  constexpr std::string_view kWellKnown = "/.well-known/";
+  const size_t from = path.substr(0, kWellKnown.size()) == kWellKnown ? kWellKnown.size() - 1 : 0;
+  return path.find("/.", from) != std::string_view::npos;
+}
+
 // What is known to be missing (or to be no folder) on the way to `path`: then nothing is there either.
 FileEntry* LoopFiles::missingAbove(const RootOptions& root, std::string_view path) noexcept {
-  for (size_t slash = path.find('/', 1); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
-    FileEntry* entry = cache_.find(root.id, path.substr(0, slash));
+  if (!watcher_.working()) return nullptr;
+  for (const std::string_view folder : FoldersOf(path)) {
+    FileEntry* entry = cache_.find(root.id, folder);
     if (entry == nullptr || entry->kind != FileEntry::Kind::kRefused || entry->status != 404) continue;
     if (loop_.nowNs() < entry->expires_ns) return entry;
   }
@@ -158,8 +179,8 @@ FileEntry* LoopFiles::missingAbove(const RootOptions& root, std::string_view pat
 // Nothing can be watched in a folder that is not there, but in the one above where it is missing: that
 // answers for everything below, however many names are tried there.
 void LoopFiles::learnMissing(const RootOptions& root, std::string_view path) {
-  for (size_t slash = path.find('/', 1); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
-    const Found found = look(root, path.substr(0, slash), false, false);
+  for (const std::string_view folder : FoldersOf(path)) {
+    const Found found = look(root, folder, false, false);
     if (found.entry->kind == FileEntry::Kind::kRefused) return;
   }
 }
@@ -173,7 +194,6 @@ LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path,
   entry.root_id = root.id;
   entry.path = std::string(path);
   entry.expires_ns = loop_.nowNs() + options_.revalidate_ns;
-  if (!root.dot_files && isHidden(path)) return found;
   Look look{root, folderOf(root), entry, may_block};
   // Watched first and looked at then, so that no change falls between.
   entry.watch = watcher_.watchFolder(root.id, root.folder, folderOfPath(path));
@@ -188,6 +208,8 @@ LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path,
     keepable = false;
   }
   found.cold = look.cold;
+  // A link may lead where the policy forbids to go: what lies there is not watched for ever.
+  if (look.linked && entry.kind == FileEntry::Kind::kRefused) keepable = false;
   if (found.cold || !keepable || entry.status >= 500 || !keep(found)) {
     const bool folder_missing =
         may_learn && entry.status == 404 && entry.watch == nullptr && watcher_.working();

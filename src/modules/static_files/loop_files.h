@@ -33,6 +33,7 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
     if (now_ns >= check_roots_at_ns_) checkRoots();
     FileEntry* entry = cache_.find(root.id, path);
     if (entry != nullptr && now_ns < entry->expires_ns) return {entry, nullptr, false};
+    if (!root.dot_files && isHidden(path)) return {&hidden_, nullptr, false};
     if (FileEntry* missing = missingAbove(root, path)) return {missing, nullptr, false};
     return look(root, path, may_block, true);
   }
@@ -62,6 +63,7 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
   void checkRoots();
   RootFolder& folderOf(const RootOptions& root);
   Found look(const RootOptions& root, std::string_view path, bool may_block, bool may_learn);
+  static bool isHidden(std::string_view path) noexcept;
   FileEntry* missingAbove(const RootOptions& root, std::string_view path) noexcept;
   void learnMissing(const RootOptions& root, std::string_view path);
   bool openFirst(Look& look, int& fd);
@@ -84,6 +86,7 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
   int64_t check_roots_at_ns_ = 0;
   Watcher watcher_;
   FileCache cache_;
+  FileEntry hidden_;  // the answer to names that are not shown: 404
 };
 
 // The fields of an answer with this file's content, or of a 304 in its place.

@@ -52,9 +52,17 @@ void StaticHandler::serve(http::Exchange& exchange, bool may_block) const noexce
   LoopFiles::Found found = files.find(root_, path, may_block);
   if (found.cold) {
     if (warmUp(exchange, fullPath(*found.entry), 0, found.entry->size, &serveWarmed)) return;
+    // No loop waits for a disk while there are threads to do it, even if all of them are busy.
+    if (exchange.context().tasks().hasThreads()) return refuseForNow(exchange);
     found = files.find(root_, path, true);
   }
   answer(exchange, files, *found.entry);
+}
+
+void StaticHandler::refuseForNow(http::Exchange& exchange) {
+  http::ResponseHead head(503);
+  head.add("Retry-After", "1");
+  exchange.replyError(503, &head);
 }
 
 // Comes back from a task thread: the route is the same, its handler a StaticHandler.

@@ -25,6 +25,7 @@ class StaticHandler final : public http::Handler {
  private:
   void serve(http::Exchange& exchange, bool may_block) const noexcept;
   static void serveWarmed(http::Exchange& exchange);
+  static void refuseForNow(http::Exchange& exchange);
   void answer(http::Exchange& exchange, LoopFiles& files, FileEntry& entry) const noexcept;
   bool preconditionsHold(http::Exchange& exchange, const FileEntry& entry,
                          bool& range_applies) const noexcept;

@@ -248,7 +248,11 @@ bool LoopFiles::openFirst(Look& look, int& fd) {
   }
   if (fd >= 0) return true;
   entry.status = statusOf(error);
-  if (entry.status >= 500) LOG_EVERY_SECOND(WARN, "{}{}: {}", look.root.folder, entry.path, errnoText(error));
+  // What an operator would look for: no permission, a link where the policy forbids it, trouble of the
+  // machine's own.
+  if (entry.status != 404 || error == ELOOP || error == EXDEV) {
+    LOG_EVERY_SECOND(WARN, "{}{}: {}", look.root.folder, entry.path, errnoText(error));
+  }
   // A folder without an index is there but not shown.
   if (error == ENOENT && names_folder && isFolder(look)) entry.status = 403;
   // That something is missing is only remembered where its coming is told.

@@ -81,6 +81,7 @@ Result<module::RouteParts> StaticFiles::build(config::Node node, const module::R
   root.id = next_root_id_++;
   root.folder = withoutEndSlash(node["root"].asString());
   const bool alias = !node["alias"].isNull();
+  if (alias && !node["root"].isDefault()) return Status::error("\"root\" and \"alias\" exclude each other");
   const bool prefix = context.path.back() == '/';
   if (alias) {
     root.folder = withoutEndSlash(node["alias"].asString());

@@ -21,6 +21,13 @@ bool RoundRobinSink::accepts() noexcept {
   return false;
 }
 
+const char* RoundRobinSink::obstacle() noexcept {
+  const auto full = [](const FdHandoff* target) { return target->full(); };
+  return std::all_of(targets_.begin(), targets_.end(), full)
+             ? "every IO thread is at worker_connections"
+             : "the IO threads have not yet taken the connections they were handed";
+}
+
 void RoundRobinSink::give(const AcceptedSocket& socket) noexcept {
   targets_[next_]->offer(socket);
   next_ = (next_ + 1) % targets_.size();
@@ -114,24 +121,29 @@ void Acceptor::turnAwayOne() noexcept {
 
 void Acceptor::onIo(uint32_t) noexcept {
   if (!listening_) return;
-  const int limit = trigger_ == Trigger::kEdge ? INT32_MAX : kLevelBatch;
-  for (int taken = 0; taken < limit; ++taken) {
+  const int limit = trigger_ == Trigger::kEdge ? kEdgeBatch : kLevelBatch;
+  bool more = true;
+  for (int taken = 0; more && taken < limit; ++taken) {
     if (!sink_.accepts()) {
-      LOG_EVERY_SECOND(WARN, "{}: every IO thread is at worker_connections; new clients wait",
-                       listener_.address().toString());
+      LOG_EVERY_SECOND(WARN, "{}: {}; new clients wait", listener_.address().toString(), sink_.obstacle());
       pause();
-      break;
+      more = false;
+      continue;
     }
     const Outcome outcome = acceptOne();
-    if (outcome == Outcome::kExhausted) {
-      pause();
-      break;
-    }
-    if (outcome == Outcome::kDrained) break;
-    pause_ms_ = kFirstPauseMs;
+    if (outcome == Outcome::kExhausted) pause();
+    more = outcome == Outcome::kTaken || outcome == Outcome::kRetry;
+    if (more) pause_ms_ = kFirstPauseMs;
     if (taken % kWakeEvery == kWakeEvery - 1) sink_.endOfBatch();
   }
   sink_.endOfBatch();
+  if (more && trigger_ == Trigger::kEdge) goOn();
+}
+
+// An edge is told once; asking for it anew tells it again where clients still wait, behind what else is
+// ready.
+void Acceptor::goOn() noexcept {
+  if (!loop_.modify(listener_.fd(), EPOLLIN | EPOLLET, *this).ok()) pause();
 }
 
 void Acceptor::pause() noexcept {

@@ -17,7 +17,10 @@ namespace roost::net {
 // Where accepted sockets go. Used on the accepting loop's thread.
 class ConnectionSink {
  public:
-  virtual bool accepts() noexcept = 0;                           // false: nobody has room now
+  virtual bool accepts() noexcept = 0;  // false: nobody has room now
+  // Why not, for the log: "every IO thread is at worker_connections". REQUIRES: accepts() has just said
+  // false.
+  virtual const char* obstacle() noexcept = 0;
   virtual void give(const AcceptedSocket& socket) noexcept = 0;  // REQUIRES: accepts() has just said true
   virtual void endOfBatch() noexcept {}
 
@@ -30,6 +33,7 @@ class RoundRobinSink final : public ConnectionSink {
  public:
   explicit RoundRobinSink(std::vector<FdHandoff*> targets) noexcept : targets_(std::move(targets)) {}
   bool accepts() noexcept override;
+  const char* obstacle() noexcept override;
   void give(const AcceptedSocket& socket) noexcept override;
   void endOfBatch() noexcept override;
 
@@ -43,6 +47,7 @@ class LocalSink final : public ConnectionSink {
  public:
   LocalSink(IoContext& context, uint64_t limit) noexcept : context_(context), limit_(limit) {}
   bool accepts() noexcept override { return context_.size() < limit_; }
+  const char* obstacle() noexcept override { return "this IO thread is at worker_connections"; }
   void give(const AcceptedSocket& socket) noexcept override { context_.adopt(socket); }
 
  private:
@@ -66,8 +71,8 @@ class Acceptor final : public event::IoHandler, public event::Timer {
   };
   enum class Trigger : uint8_t { kEdge, kLevel };
 
-  // `edge`: accept until the queue is empty (a thread that only accepts); `level`: a few per round, so that
-  // the loop's connections have their turn.
+  // `edge`: a thread that only accepts, which takes all that wait but lets signals and other listeners have
+  // their turn; `level`: a few per round, so that the loop's connections have theirs.
   Acceptor(event::Loop& loop, Listener listener, uint16_t index, ConnectionSink& sink,
            Trigger trigger) noexcept;
   ~Acceptor();
@@ -87,12 +92,14 @@ class Acceptor final : public event::IoHandler, public event::Timer {
   enum class Outcome : uint8_t { kTaken, kDrained, kRetry, kExhausted };
   Outcome acceptOne() noexcept;
   void turnAwayOne() noexcept;
+  void goOn() noexcept;
   void pause() noexcept;
   void openSpare() noexcept;
 
   static constexpr int64_t kFirstPauseMs = 10;
   static constexpr int64_t kLongestPauseMs = 1000;
   static constexpr int kLevelBatch = 16;
+  static constexpr int kEdgeBatch = 512;
   static constexpr int kWakeEvery = 32;
 
   event::Loop& loop_;

@@ -14,8 +14,8 @@ Status FdHandoff::open() {
   return target_.loop().add(event_fd_, EPOLLIN | EPOLLET, *this);
 }
 
-bool FdHandoff::accepts() const noexcept {
-  return offered_ - target_.closedCount() < limit_ && ring_.write_available() > 0;
+bool FdHandoff::full() const noexcept {
+  return offered_ - target_.closedCount() >= limit_;
 }
 
 void FdHandoff::offer(const AcceptedSocket& socket) noexcept {
@@ -30,8 +30,17 @@ void FdHandoff::wake() noexcept {
   target_.loop().sys().eventfdSignal(event_fd_);
 }
 
-void FdHandoff::onIo(uint32_t) noexcept {
+void FdHandoff::adoptAll() noexcept {
   ring_.consume_all([this](const AcceptedSocket& socket) { target_.adopt(socket); });
+}
+
+// What is left after a turn is announced anew, and so comes behind what else is ready.
+void FdHandoff::onIo(uint32_t) noexcept {
+  const auto adopt = [this](const AcceptedSocket& socket) { target_.adopt(socket); };
+  for (size_t taken = 0; taken < kTurn; ++taken) {
+    if (!ring_.consume_one(adopt)) return;
+  }
+  if (ring_.read_available() > 0) target_.loop().sys().eventfdSignal(event_fd_);
 }
 
 }  // namespace roost::net

@@ -16,6 +16,7 @@ namespace roost::net {
 class FdHandoff final : public event::IoHandler {
  public:
   static constexpr size_t kCapacity = 4096;
+  static constexpr size_t kTurn = 256;  // sockets adopted before the loop's other events have their turn
 
   // `limit`: connections the loop may hold; UINT64_MAX is no limit. `target` outlives this.
   FdHandoff(IoContext& target, uint64_t limit) noexcept : target_(target), limit_(limit) {}
@@ -27,11 +28,13 @@ class FdHandoff final : public event::IoHandler {
   Status open();
 
   // Accepting thread: below its limit, and with room in the ring?
-  bool accepts() const noexcept;
+  bool accepts() const noexcept { return !full() && ring_.write_available() > 0; }
+  bool full() const noexcept;                         // at its limit
   void offer(const AcceptedSocket& socket) noexcept;  // REQUIRES: accepts()
   void wake() noexcept;                               // after one or more offers
 
-  // Target's loop.
+  // Target's loop. adoptAll(): all that is there, at once.
+  void adoptAll() noexcept;
   void onIo(uint32_t events) noexcept override;
 
  private:

@@ -106,7 +106,7 @@ void IoThread::drain() noexcept {
   // An event of this batch may still name them.
   loop_->destroyLater(event::makeTask([gone = std::move(acceptors_)] {}));
   acceptors_.clear();
-  if (handoff_ != nullptr) handoff_->onIo(0);
+  if (handoff_ != nullptr) handoff_->adoptAll();
   closeSilent();
   drain_deadline_ns_ = loop_->nowNs() + int64_t{kDrainMs} * 1'000'000;
   loop_->armIn(drain_timer_, kDrainStep);

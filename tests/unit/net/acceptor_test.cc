@@ -72,6 +72,34 @@ TEST_CASE("acceptor: takes all that wait, edge- or level-triggered", "[acceptor]
   }
 }
 
+TEST_CASE("acceptor: a flood of clients leaves other listeners their turn", "[acceptor][regression]") {
+  Fixture f(Acceptor::Trigger::kEdge);
+  ListenOptions options;
+  options.address = SocketAddress::parse("127.0.0.1", 0).value();
+  Acceptor other(f.net.loop(), std::move(Listener::open(f.net.sys, options)).value(), 0, *f.sink,
+                 Acceptor::Trigger::kEdge);
+  REQUIRE(other.start().ok());
+  std::vector<SimPeer> clients;
+  for (int i = 0; i < 1500; ++i) clients.push_back(f.client());
+  SimPeer patient = f.net.sys.connectTo(other.listener().fd());
+  f.net.loop().runOnce(0);
+  CHECK(f.acceptor->counts().accepted == 512);
+  CHECK(other.counts().accepted == 1);
+  f.net.loop().runOnce(0);
+  CHECK(f.acceptor->counts().accepted == 1024);
+  SECTION("the rest follows by itself") {
+    REQUIRE(f.net.settle());
+    CHECK(f.acceptor->counts().pauses == 0);
+  }
+  SECTION("even where asking for it fails") {
+    f.net.sys.failNth(Call::kEpollCtl, 1, ENOMEM, UINT64_MAX / 2);
+    f.net.loop().runOnce(0);
+    f.net.sys.clearFaults();
+    REQUIRE(f.net.pass(100, 1));
+  }
+  CHECK(f.acceptor->counts().accepted == 1500);
+}
+
 TEST_CASE("acceptor: out of descriptors it pauses, doubling, and never spins", "[acceptor][regression]") {
   for (const auto trigger : {Acceptor::Trigger::kEdge, Acceptor::Trigger::kLevel}) {
     Fixture f(trigger);
@@ -206,6 +234,53 @@ TEST_CASE("hand-off: round robin passes over loops that are full", "[handoff]") 
   RoundRobinSink nobody({});
   CHECK_FALSE(nobody.accepts());
   for (const auto& context : contexts) context->closeAll();
+}
+
+TEST_CASE("hand-off: adopting many leaves the loop's other events their turn", "[handoff][regression]") {
+  Echo echo;
+  SimLoop net;
+  net.io().setFactory(0, echo);
+  FdHandoff handoff(net.io(), UINT64_MAX);
+  REQUIRE(handoff.open().ok());
+  std::vector<SimPeer> peers;
+  for (int i = 0; i < 1000; ++i) {
+    auto [fd, peer] = net.sys.connectedPair();
+    REQUIRE(handoff.accepts());
+    handoff.offer({fd, SimLoop::address("127.0.0.1"), 0});
+    peers.push_back(peer);
+  }
+  handoff.wake();
+  SECTION("in turns") {
+    net.loop().runOnce(0);
+    CHECK(net.io().size() == FdHandoff::kTurn);
+    net.loop().runOnce(0);
+    CHECK(net.io().size() == 2 * FdHandoff::kTurn);
+    REQUIRE(net.settle());
+  }
+  SECTION("or all at once, before the end") {
+    handoff.adoptAll();
+  }
+  CHECK(net.io().size() == 1000);
+  net.io().closeAll();
+}
+
+TEST_CASE("hand-off: the obstacle is named", "[handoff]") {
+  SimLoop net;
+  FdHandoff small(net.io(), 1);
+  FdHandoff large(net.io(), UINT64_MAX);
+  const auto fill = [&](FdHandoff& handoff) {
+    while (handoff.accepts()) {
+      handoff.offer({net.sys.connectedPair().first, SimLoop::address("127.0.0.1"), 0});
+    }
+  };
+  fill(small);
+  fill(large);  // its ring
+  RoundRobinSink both({&small, &large});
+  CHECK_FALSE(both.accepts());
+  CHECK(std::string(both.obstacle()).find("worker_connections") == std::string::npos);
+  RoundRobinSink limited({&small});
+  CHECK_FALSE(limited.accepts());
+  CHECK(std::string(limited.obstacle()).find("worker_connections") != std::string::npos);
 }
 
 TEST_CASE("hand-off: sockets that were never taken are closed with it", "[handoff]") {

@@ -11,10 +11,18 @@
 namespace roost::net {
 namespace {
 
+// Whether the file where a Unix socket is to be is something else.
+bool isOtherFile(const SocketAddress& address) {
+  if (address.family() != AF_UNIX || address.isAbstract()) return false;
+  struct stat info {};
+  return ::lstat(std::string(address.unixPath()).c_str(), &info) == 0 && !S_ISSOCK(info.st_mode);
+}
+
 Status explained(int error, const SocketAddress& address) {
   const std::string where = "cannot listen on " + address.toString();
   switch (error) {
     case EADDRINUSE:
+      if (isOtherFile(address)) return Status::fromErrno(error, where + " (it exists and is not a socket)");
       return Status::fromErrno(error, where + " (another process listens there)");
     case EACCES:
       if (address.family() == AF_UNIX) return Status::fromErrno(error, where);
@@ -48,11 +56,33 @@ Listener::Listener(Listener&& other) noexcept
     : sys_(other.sys_),
       fd_(std::exchange(other.fd_, -1)),
       address_(other.address_),
-      unlink_path_(std::exchange(other.unlink_path_, {})) {}
+      unlink_path_(std::exchange(other.unlink_path_, {})),
+      file_dev_(other.file_dev_),
+      file_ino_(other.file_ino_) {}
 
+// The file goes before the socket: while somebody answers behind it, no successor takes its place.
 Listener::~Listener() {
+  removeFile();
   if (fd_ >= 0) sys_->closeFd(fd_);
-  if (!unlink_path_.empty()) ::unlink(unlink_path_.c_str());
+}
+
+// Names the file that bind has made as this socket's own.
+Status Listener::ownFile(mode_t mode) {
+  unlink_path_ = std::string(address_.unixPath());
+  struct stat info {};
+  if (::lstat(unlink_path_.c_str(), &info) != 0 || ::chmod(unlink_path_.c_str(), mode) != 0) {
+    return explained(errno, address_);
+  }
+  file_dev_ = info.st_dev;
+  file_ino_ = info.st_ino;
+  return {};
+}
+
+// One that somebody else has put there meanwhile stays.
+void Listener::removeFile() noexcept {
+  struct stat info {};
+  if (unlink_path_.empty() || ::lstat(unlink_path_.c_str(), &info) != 0) return;
+  if (info.st_dev == file_dev_ && info.st_ino == file_ino_) ::unlink(unlink_path_.c_str());
 }
 
 Status Listener::configure(const ListenOptions& options) {
@@ -71,6 +101,19 @@ Status Listener::configure(const ListenOptions& options) {
   return status;
 }
 
+Status Listener::probe(Sys& sys, const ListenOptions& options) {
+  const SocketAddress& wanted = options.address;
+  const int fd = sys.socketCreate(wanted.family(), SOCK_STREAM, 0);
+  if (fd < 0) return explained(-fd, wanted);
+  Listener alone(sys, fd, wanted);
+  ListenOptions unshared = options;
+  unshared.reuse_port = false;
+  Status status = alone.configure(unshared);
+  if (!status.ok()) return status;
+  const int rc = sys.bindTo(fd, wanted.get(), wanted.size());
+  return rc < 0 ? explained(-rc, wanted) : Status{};
+}
+
 Result<Listener> Listener::open(Sys& sys, const ListenOptions& options) {
   const SocketAddress& wanted = options.address;
   const int fd = sys.socketCreate(wanted.family(), SOCK_STREAM, 0);
@@ -83,8 +126,8 @@ Result<Listener> Listener::open(Sys& sys, const ListenOptions& options) {
   int rc = sys.bindTo(fd, wanted.get(), wanted.size());
   if (rc < 0) return explained(-rc, wanted);
   if (has_file) {
-    listener.unlink_path_ = std::string(wanted.unixPath());
-    if (::chmod(listener.unlink_path_.c_str(), options.unix_mode) != 0) return explained(errno, wanted);
+    status = listener.ownFile(options.unix_mode);
+    if (!status.ok()) return status;
   }
   rc = sys.listenOn(fd, options.backlog);
   if (rc < 0) return explained(-rc, wanted);

@@ -30,6 +30,9 @@ class Listener {
   // The error names the address and says what to do where that is known (port in use, privileged port, no
   // such address). A Unix socket's file that no server answers behind is replaced.
   static Result<Listener> open(Sys& sys, const ListenOptions& options);
+  // Whether a server without SO_REUSEPORT could have the port: sockets that share one let a stranger that
+  // shares it too join unnoticed. Before the first socket of a group; port 0 is always free.
+  static Status probe(Sys& sys, const ListenOptions& options);
   Listener(Listener&& other) noexcept;
   Listener& operator=(Listener&&) = delete;
   ~Listener();
@@ -41,11 +44,15 @@ class Listener {
  private:
   Listener(Sys& sys, int fd, SocketAddress address) noexcept : sys_(&sys), fd_(fd), address_(address) {}
   Status configure(const ListenOptions& options);
+  Status ownFile(mode_t mode);
+  void removeFile() noexcept;
 
   Sys* sys_;
   int fd_;
   SocketAddress address_;
   std::string unlink_path_;
+  dev_t file_dev_ = 0;  // of the file that bind made
+  ino_t file_ino_ = 0;
 };
 
 }  // namespace roost::net

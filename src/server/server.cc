@@ -71,6 +71,10 @@ Status Server::openListeners() {
       options.address = listener->address();
       group.push_back(std::move(listener).value());
     }
+    if (shared) {
+      Status status = net::Listener::probe(sys_, options);
+      if (!status.ok()) return status;
+    }
     addresses_.push_back(options.address);
     opened_.push_back(std::move(group));
   }

@@ -1,5 +1,6 @@
 """Listening sockets of every kind, in both ways to accept."""
 
+import json
 import os
 import socket
 import stat
@@ -7,7 +8,7 @@ import stat
 import pytest
 
 from raw_http import Wire
-from roost_server import eventually
+from roost_server import BASE_CONFIG, eventually, merged, run_server
 
 SITE = {"a": b"answer"}
 BOTH_MODES = pytest.mark.parametrize("accept", ["handoff", "reuseport"])
@@ -50,6 +51,23 @@ def test_the_file_of_a_dead_socket_is_replaced(start_server, tmp_path, accept):
     start_server({"address": None, "port": None, "listen": [{"unix": path}], "accept": accept}, files=SITE)
     with Wire(path) as wire:
         assert wire.ask("/a").body == b"answer"
+
+
+@pytest.mark.parametrize("first, second", [("reuseport", "reuseport"), ("reuseport", "handoff"), ("handoff", "reuseport")])
+def test_a_second_server_does_not_join_the_port_of_the_first(start_server, tmp_path, first, second):
+    server = start_server({"accept": first}, files=SITE)
+    port = server.address[1]
+    (tmp_path / "second" / "html").mkdir(parents=True)
+    config = tmp_path / "second" / "server.json"
+    config.write_text(json.dumps(merged(BASE_CONFIG, {"port": port, "accept": second})))
+    result = run_server("-f", config, cwd=tmp_path / "second")
+    assert (result.returncode, result.stdout) == (1, ""), result
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    assert f"127.0.0.1:{port}" in result.stderr and "another process listens there" in result.stderr
+    for _ in range(20):
+        assert server.ask("/a").body == b"answer"
+    server.stop()
+    start_server({"port": port, "accept": second}, files=SITE)  # at once: what is left of the first is no obstacle
 
 
 @BOTH_MODES

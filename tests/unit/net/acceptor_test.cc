@@ -401,5 +401,33 @@ TEST_CASE("listener: a Unix socket's file comes, replaces a stale one, and goes"
   CHECK(::stat(path.c_str(), &info) != 0);
 }
 
+TEST_CASE("listener: a Unix socket's file that a successor has put there stays", "[listener][regression]") {
+  const std::string path = "/tmp/roost-successor-" + std::to_string(::getpid()) + ".sock";
+  ListenOptions options;
+  options.address = SocketAddress::parse(path, 0).value();
+  auto first = std::make_unique<Listener>(std::move(Listener::open(realSys(), options)).value());
+  REQUIRE(::unlink(path.c_str()) == 0);
+  auto second = std::make_unique<Listener>(std::move(Listener::open(realSys(), options)).value());
+  first.reset();
+  struct stat info {};
+  CHECK(::stat(path.c_str(), &info) == 0);
+  second.reset();
+  CHECK(::stat(path.c_str(), &info) != 0);
+}
+
+TEST_CASE("listener: a shared port that a stranger shares is in use", "[listener][regression]") {
+  ListenOptions options;
+  options.address = SocketAddress::parse("127.0.0.1", 0).value();
+  options.reuse_port = true;
+  CHECK(Listener::probe(realSys(), options).ok());
+  const auto stranger = Listener::open(realSys(), options);
+  REQUIRE(stranger.ok());
+  options.address = stranger.value().address();
+  CHECK(Listener::open(realSys(), options).ok());  // sharing alone does not tell
+  const Status status = Listener::probe(realSys(), options);
+  CHECK(status.sysErrno() == EADDRINUSE);
+  CHECK(status.message().find("another process") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace roost::net

@@ -241,7 +241,7 @@ void Connection::closeAfterWrite(bool linger) noexcept {
 }
 
 void Connection::finishClose() noexcept {
-  if (!has(kLinger) || has(kReadEnded)) {
+  if (!has(kLinger) || has(kReadEnded) || context_.linger_ms_ == 0) {
     close();
     return;
   }

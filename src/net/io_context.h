@@ -39,7 +39,7 @@ class IoContext final : private event::Timer, private event::Task {
 
   // Connections of listener `index` get their sessions from `factory`. Before the loop runs.
   void setFactory(uint16_t index, SessionFactory& factory);
-  // Milliseconds that closing waits for a peer's last bytes.
+  // Milliseconds that closing waits for a peer's last bytes; 0: it does not wait.
   void setLingerMs(uint32_t ms) noexcept { linger_ms_ = ms; }
 
   // Counts there; it outlives this. nullptr, as at first: nowhere.

@@ -373,6 +373,22 @@ TEST_CASE("connection: deadlines pass once, in time, and can be moved", "[connec
   REQUIRE(f.net.settle());
   f.only().setDeadline(2000);
   REQUIRE(f.net.pass(1950));
+TEST_CASE("connection: without a time to linger it closes at once", "[connection][regression]") {
+  Fixture f;
+  f.net.io().setLingerMs(0);
+  f.session.on_read = [](Connection& c, Chunk& in) {
+    in.consume(in.size());
+    c.write("refused");
+    c.closeAfterWrite(true);
+  };
+  SimPeer peer = f.net.connect();
+  peer.write("request");
+  REQUIRE(f.net.settle());
+  CHECK(peer.read() == "refused");
+  CHECK(peer.sawEnd());
+  CHECK(f.net.io().size() == 0);
+}
+
   CHECK(f.session.log == "connected ");
   REQUIRE(f.net.pass(550));
   CHECK(f.session.log == "connected timeout ");

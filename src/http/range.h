@@ -25,7 +25,7 @@ enum class RangeOutcome : uint8_t {
 };
 
 struct RangeRequest {
-  static constexpr size_t kCapacity = 32;
+  static constexpr size_t kCapacity = 32;  // what a configuration may ask for (static_files/schema.json)
   RangeOutcome outcome = RangeOutcome::kWhole;
   uint8_t count = 0;
   std::array<ByteRange, kCapacity> ranges;  // uninitialised beyond `count`
@@ -38,16 +38,13 @@ constexpr size_t kDefaultMaxRanges = 16;
 
 // Reads the value of one Range field for a representation of `size` bytes (sections 14.1.2 and 14.2):
 //   - another unit than bytes, or anything malformed (a last position before the first, too): ignored;
-//   whitespace may
-//     stand around a range, never inside;
+//     whitespace may stand around a range, never inside;
 //   - positions beyond the end are cut, ranges that begin there are left out; if none is left, 416;
 //   - of an empty representation a non-zero suffix is everything (200), any other range is 416;
 //   - more than `max_ranges` of them, or more bytes in total than there are: the whole representation, which
-//   is
-//     cheaper for everybody (section 14.2 asks to beware of such requests);
+//     is cheaper for everybody (section 14.2 asks to beware of such requests);
 //   - ranges that overlap or touch become one, and then all stand in ascending order; otherwise they keep the
-//   order of
-//     the request (section 15.3.7.2).
+//     order of the request (section 15.3.7.2).
 // No allocation. max_ranges above RangeRequest::kCapacity means that; 0 ignores all ranges.
 RangeRequest parseRange(std::string_view value, uint64_t size,
                         size_t max_ranges = kDefaultMaxRanges) noexcept;

@@ -17,10 +17,10 @@ namespace roost::http {
 struct ServiceOptions {
   h1::HeadLimits head_limits;
   uint64_t max_body_bytes = 64 << 20;
-  uint64_t max_discard_body_bytes = 64
-                                    << 10;  // an unread body up to this is read away to keep the connection
+  // An unread body up to this is read away to keep the connection.
+  uint64_t max_discard_body_bytes = 64 << 10;
   uint32_t head_timeout_ms = 20'000;  // for a whole head, from its first byte (at first: from accepting)
-  uint32_t body_timeout_ms = 30'000;  // between two pieces of a body
+  uint32_t body_timeout_ms = 30'000;  // between two pieces of a body; for all of one that is read away
   uint32_t keep_alive_timeout_ms = 75'000;
   uint32_t send_timeout_ms = 60'000;         // without progress
   uint32_t max_requests_per_connection = 0;  // 0: no limit

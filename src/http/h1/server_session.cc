@@ -193,7 +193,8 @@ void ServerSession::settle() noexcept {
                                (chunked_body_ || body_left_ <= options().max_discard_body_bytes);
     if (worth_reading) {
       exchange_.end();
-      connection_->setDeadline(options().body_timeout_ms);
+      // For all that is left of it. While the answer is still going out, the client's reading is timed.
+      if (busy_ || !connection_->writing()) connection_->setDeadline(options().body_timeout_ms);
       connection_->resumeRead();
       if (!busy_) connection_->offerInput();
       return;  // deliver() comes back here

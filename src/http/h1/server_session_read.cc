@@ -71,15 +71,18 @@ bool ServerSession::readHead(net::Chunk& in) noexcept {
 
 bool ServerSession::readBody(net::Chunk& in) noexcept {
   if (in.empty()) return false;
-  // It waits until its listener has dealt with what it has, or until somebody listens or answers at all.
-  const bool undecided = !answered_ && exchange_.listener() == nullptr && !exchange_.parked();
-  if (undecided || unconsumed_ >= kBodyWindow) {
-    connection_->pauseRead();
-    waitForHandler();
-    return false;
+  // Once answered, it is read away under the one deadline that settle() has set, however often a piece comes.
+  if (!answered_) {
+    // It waits until its listener has dealt with what it has, or until somebody listens or answers at all.
+    const bool undecided = exchange_.listener() == nullptr && !exchange_.parked();
+    if (undecided || unconsumed_ >= kBodyWindow) {
+      connection_->pauseRead();
+      waitForHandler();
+      return false;
+    }
+    connection_->setDeadline(options().body_timeout_ms);
   }
   expects_continue_ = false;  // it came unasked
-  connection_->setDeadline(options().body_timeout_ms);
   return chunked_body_ ? readChunked(in) : readLength(in);
 }
 

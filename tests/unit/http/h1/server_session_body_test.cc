@@ -90,6 +90,36 @@ TEST_CASE("session body: one that is not dealt with is not read on", "[session]"
   CHECK(parseAnswers(peer.read()).answers.at(0).body == "late");
 }
 
+TEST_CASE("session body: what its listener held back does not stop the rest of it", "[session][regression]") {
+  SessionFixture f;
+  struct Hoard final : ExchangeListener {
+    void onBody(std::string_view piece, bool) noexcept override { got += piece.size(); }
+    size_t got = 0;
+  };
+  Hoard* hoard = nullptr;
+  f.server.on("/hoard", [&](Exchange& e) {
+    auto listener = std::make_unique<Hoard>();
+    hoard = listener.get();
+    f.handle = e.handle();
+    e.listen(std::move(listener));
+  });
+  f.server.start();
+  SimPeer peer = f.server.connect();
+  const std::string request = post("/hoard", std::string(300 << 10, 'x'));
+  peer.write(std::string_view(request).substr(0, request.size() - (30 << 10)));
+  REQUIRE(f.server.settle());
+  REQUIRE(hoard->got >= (256 << 10));
+  f.answerLater();
+  REQUIRE(f.server.settle());
+  peer.write(std::string_view(request).substr(request.size() - (30 << 10)));
+  peer.write(get("/hello"));
+  REQUIRE(f.server.settle());
+  const auto got = parseAnswers(peer.read());
+  REQUIRE(got.answers.size() == 2);
+  CHECK(got.answers[0].body == "late");
+  CHECK(got.answers[1].body == "hello");
+}
+
 TEST_CASE("session body: a filter that pauses loses nothing of it", "[session]") {
   SessionFixture f;
   f.server.start();

@@ -67,6 +67,43 @@ TEST_CASE("session timeout: a body that stalls gets 408, and its listener hears 
   CHECK(f.fate.reason == AbortReason::kTimeout);
 }
 
+TEST_CASE("session timeout: a body that nobody wants has one deadline in all", "[session][regression]") {
+  SessionFixture f;
+  f.server.options.body_timeout_ms = 5000;
+  f.server.start();
+  for (const bool chunked : {false, true}) {
+    SimPeer peer = f.server.connect();
+    peer.write(chunked ? "POST /ignore HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+                       : "POST /ignore HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n");
+    REQUIRE(f.server.settle());
+    CHECK(parseAnswers(peer.read()).answers.at(0).status == 200);
+    int pieces = 0;
+    for (; pieces < 20 && !peer.gone(); ++pieces) {
+      peer.write(chunked ? "1\r\nx\r\n" : "x");
+      REQUIRE(f.server.net.pass(1000));
+    }
+    CHECK(pieces >= 4);
+    CHECK(pieces <= 6);
+    peer.close();
+    REQUIRE(f.server.settle());
+  }
+  CHECK(f.server.net.io().size() == 0);
+}
+
+TEST_CASE("session timeout: a wanted body may come slowly for as long as it comes", "[session]") {
+  SessionFixture f;
+  f.server.options.body_timeout_ms = 5000;
+  f.server.start();
+  SimPeer peer = f.server.connect();
+  peer.write("POST /collect HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n");
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE(f.server.net.pass(4000));
+    peer.write("x");
+  }
+  REQUIRE(f.server.settle());
+  CHECK(parseAnswers(peer.read()).answers.at(0).body == std::string(20, 'x'));
+}
+
 TEST_CASE("session timeout: a client that takes nothing is reset", "[session]") {
   SessionFixture f;
   f.server.options.send_timeout_ms = 5000;

@@ -81,9 +81,10 @@ class Exchange {
   // Gives up an answer that has begun and cannot be completed: the peer sees that it is cut off.
   void abandon() noexcept {
     if (open()) port_->reset();
-  }  // Answers 101 (RFC 9110 section 7.8) and turns the connection into bytes; nullptr where that cannot be,
-     // and
-  // then another answer may be given. REQUIRES: no body.
+  }
+  // Answers 101 (RFC 9110 section 7.8) and turns the connection into bytes. nullptr where that cannot be, and
+  // then another answer may be given: the request has a body that has not ended, came in HTTP/1.0, or has no
+  // Upgrade field that its Connection lists.
   ByteStream* upgrade(ResponseHead& head, std::unique_ptr<ByteStreamListener> listener) noexcept;
 
   // For long waits: frees the request's head and lets go of the Service; request(), path(), route() are gone,

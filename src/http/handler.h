@@ -67,7 +67,9 @@ class ExchangeListener {
 class ByteStream {
  public:
   virtual SendResult write(std::string_view bytes) noexcept = 0;  // copied
-  virtual void close() noexcept = 0;                              // when everything written is sent
+  // When everything written is sent. The listener's onBytes is not called any more, what it has not used is
+  // dropped, and nothing can be written.
+  virtual void close() noexcept = 0;
   virtual void pauseRead() noexcept = 0;
   virtual void resumeRead() noexcept = 0;
 

@@ -14,7 +14,7 @@ struct FramingResult {
   BodyKind kind = BodyKind::kNone;
   bool keep_alive = true;         // always false beside an error
   bool expects_continue = false;  // and a body is to come
-  bool upgrade = false;           // Connection lists "upgrade"
+  bool upgrade = false;           // Connection lists "upgrade" (RFC 9110 section 7.8)
   int error_status = 0;           // 0, 400, 417 or 501
   uint64_t content_length = 0;    // of kLength
   const char* error_reason = "";

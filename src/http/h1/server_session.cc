@@ -41,6 +41,7 @@ ServerSession::ServerSession(Protocol& protocol) noexcept
       http10_(false),
       chunked_body_(false),
       expects_continue_(false),
+      may_upgrade_(false),
       answered_(false),
       no_content_(false),
       blocked_(false),
@@ -68,6 +69,8 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   keep_alive_ = framing.keep_alive && (max_requests == 0 || connection_->requests() < max_requests);
   chunked_body_ = framing.kind == BodyKind::kChunked;
   expects_continue_ = framing.expects_continue;
+  // RFC 9110 section 7.8: never from HTTP/1.0, and only to what the client has named.
+  may_upgrade_ = framing.upgrade && !http10_ && head.has(FieldId::kUpgrade);
   answered_ = no_content_ = blocked_ = false;
   body_left_ = framing.content_length;
   body_seen_ = 0;

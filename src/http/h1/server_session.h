@@ -122,6 +122,7 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   bool http10_ : 1;
   bool chunked_body_ : 1;
   bool expects_continue_ : 1;
+  bool may_upgrade_ : 1;
   bool answered_ : 1;      // all of the answer has been handed over
   bool no_content_ : 1;    // the answer to HEAD, 204, 304
   bool blocked_ : 1;       // a sender waits for onWritable

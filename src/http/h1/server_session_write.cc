@@ -168,7 +168,7 @@ void ServerSession::reset() noexcept {
 
 ByteStream* ServerSession::upgrade(const ResponseHead& head,
                                    std::unique_ptr<ByteStreamListener> listener) noexcept {
-  if (connection_->closed() || reading_ != Reading::kDone) return nullptr;
+  if (connection_->closed() || reading_ != Reading::kDone || !may_upgrade_) return nullptr;
   HeadText text;
   writeHead(text, head, Framing::kNone, options().server_header, protocol_.context().date().text());
   append(text, connectionLine(Persistence::kUpgrade));
@@ -192,7 +192,7 @@ void ServerSession::parked() noexcept {
 }
 
 SendResult ServerSession::write(std::string_view bytes) noexcept {
-  if (connection_->closed()) return SendResult::kClosed;
+  if (connection_->closed() || reading_ != Reading::kUpgraded) return SendResult::kClosed;
   connection_->write(bytes);
   connection_->flush();
   if (connection_->closed()) return SendResult::kClosed;
@@ -201,6 +201,8 @@ SendResult ServerSession::write(std::string_view bytes) noexcept {
 }
 
 void ServerSession::close() noexcept {
+  if (reading_ != Reading::kUpgraded) return;
+  reading_ = Reading::kEnd;  // what still comes is dropped
   connection_->closeAfterWrite(true);
 }
 

@@ -1,4 +1,5 @@
 // Bodies: framing, back-pressure, Expect, limits, and what nobody reads.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "unit/http/h1/session_fixture.h"
@@ -373,12 +374,78 @@ TEST_CASE("session: an upgraded connection carries bytes", "[session]") {
   CHECK(f.server.net.io().size() == 0);
 }
 
+TEST_CASE("session: only what asks for it is upgraded (RFC 9110 section 7.8)", "[session][regression]") {
+  SessionFixture f;
+  int refused = 0;
+  f.server.on("/maybe", [&](Exchange& e) {
+    ResponseHead head(101);
+    if (e.upgrade(head, std::make_unique<ByteEcho>(f.fate)) != nullptr) return;
+    ++refused;
+    e.replyError(426);
+  });
+  f.server.start();
+  const std::string fields = "Connection: upgrade\r\nUpgrade: echo\r\n";
+  for (const std::string& request :
+       {get("/maybe"), get("/maybe", "Upgrade: echo\r\n"), get("/maybe", "Connection: upgrade\r\n"),
+        get("/maybe", "Connection: keep-alive\r\nUpgrade: echo\r\n"),
+        "GET /maybe HTTP/1.0\r\nHost: a\r\n" + fields + "\r\n"}) {
+    CAPTURE(request);
+    CHECK(f.answersTo(request).answers.at(0).status == 426);
+  }
+  CHECK(refused == 5);
+  CHECK(f.answersTo(get("/maybe", "Connection: Keep-Alive, UPGRADE\r\nUpgrade: echo\r\n"))
+            .answers.at(0)
+            .status == 101);
+}
+
+TEST_CASE("session: a byte stream that was closed hears of no more bytes", "[session][regression]") {
+  SessionFixture f;
+  struct OneShot final : ByteStreamListener {
+    explicit OneShot(int& times) : calls(times) {}
+    size_t onBytes(std::string_view) noexcept override {
+      ++calls;
+      stream->write(std::string(8 << 20, 'w'));  // more than the socket takes: the close has to wait
+      stream->close();
+      CHECK(stream->write("more") == SendResult::kClosed);
+      return 1;  // and leaves the rest
+    }
+    void onEnd() noexcept override {}
+    void onClose(AbortReason) noexcept override { closed = true; }
+    int& calls;
+    ByteStream* stream = nullptr;
+    bool closed = false;
+  };
+  int calls = 0;
+  f.server.on("/one", [&](Exchange& e) {
+    ResponseHead head(101);
+    auto listener = std::make_unique<OneShot>(calls);
+    OneShot& mine = *listener;
+    mine.stream = e.upgrade(head, std::move(listener));
+  });
+  f.server.start();
+  SimPeer peer = f.server.connect();
+  peer.write(get("/one", "Connection: upgrade\r\nUpgrade: echo\r\n") + "first");
+  REQUIRE(f.server.settle());
+  CHECK(calls == 1);
+  peer.write("second");
+  REQUIRE(f.server.settle());
+  CHECK(calls == 1);
+  std::string got;
+  for (std::string piece = peer.read(); !piece.empty(); piece = peer.read()) {
+    got += piece;
+    REQUIRE(f.server.settle());
+  }
+  CHECK(std::count(got.begin(), got.end(), 'w') >= (8 << 20));
+  CHECK(got.find("more") == std::string::npos);
+  CHECK(peer.sawEnd());
+}
+
 TEST_CASE("session: bytes behind an upgrade wait for its late answer", "[session]") {
   SessionFixture f;
   f.server.on("/late-upgrade", [&](Exchange& e) { f.handle = e.handle(); });
   f.server.start();
   SimPeer peer = f.server.connect();
-  peer.write(get("/late-upgrade") + "early");
+  peer.write(get("/late-upgrade", "Connection: upgrade\r\nUpgrade: echo\r\n") + "early");
   REQUIRE(f.server.settle());
   int early = -1;
   f.handle.post([&](Exchange& e) {

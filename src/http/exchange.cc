@@ -1,5 +1,7 @@
 #include "http/exchange.h"
 
+#include <cassert>
+
 #include "http/error_page.h"
 
 namespace roost::http {
@@ -55,26 +57,34 @@ void Exchange::filterHead(ResponseHead& head) noexcept {
   for (const auto& filter : route_->response_filters) filter->onHead(*this, head);
 }
 
+// A second head would stand in the middle of the first answer's content.
+bool Exchange::mayBegin() const noexcept {
+  if (!open()) return false;
+  assert(!head_sent_ && "an answer has begun already");
+  return !head_sent_;
+}
+
 void Exchange::begin(ResponseHead& head, bool fin) noexcept {
-  if (!open()) return;
+  if (!mayBegin()) return;
   filterHead(head);
   port_->sendHead(head, fin);
 }
 
 void Exchange::reply(ResponseHead& head, std::string_view body) noexcept {
+  if (!mayBegin()) return;
   head.content_length = static_cast<int64_t>(body.size());
   begin(head, body.empty());
   if (!body.empty()) send(body, true);
 }
 
 void Exchange::reply(PreparedResponse& response) noexcept {
-  if (!open()) return;
+  if (!mayBegin()) return;
   head_sent_ = true;
   port_->sendPrepared(response);
 }
 
 void Exchange::replyError(int status, const ResponseHead* extra) noexcept {
-  if (!open()) return;
+  if (!mayBegin()) return;
   if (extra == nullptr && mayReplyPrepared() && Service::hasErrorBody(status)) {
     return reply(pin_->errorPage(status));
   }

@@ -25,7 +25,8 @@ class ExchangeHandle;
 // of the protocol's session or stream, valid from Handler::handle until the answer is complete or onAbort has
 // been called, and used on its loop's thread only; everybody else holds an ExchangeHandle.
 //
-// An answer is one reply(), or begin() and then send() or sendFile() until one of them says `fin`.
+// An answer is one reply(), or begin() and then send() or sendFile() until one of them says `fin`. It has one
+// head: REQUIRES of reply(), replyError() and begin(): !headSent(); otherwise they do nothing.
 class Exchange {
  public:
   Exchange() noexcept = default;
@@ -113,6 +114,7 @@ class Exchange {
 
  private:
   bool open() const noexcept { return context_ != nullptr && !aborted_; }
+  bool mayBegin() const noexcept;
   void filterHead(ResponseHead& head) noexcept;
   void releaseService() noexcept;
 

@@ -1,6 +1,10 @@
 #include "http/exchange.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,6 +81,37 @@ TEST_CASE("exchange: an error answer carries further fields", "[exchange]") {
   CHECK(got.answers.at(0).status == 405);
   CHECK(got.answers.at(0).has("\r\nAllow: GET, HEAD\r\n"));
   CHECK_FALSE(got.answers.at(0).body.empty());
+}
+
+// In a process of its own, as assertions end it where they are on.
+TEST_CASE("exchange: a second head is not sent", "[exchange][regression]") {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::signal(SIGABRT, SIG_DFL);
+    ::close(STDERR_FILENO);
+    test::H1Server server;
+    server.on("/", [](Exchange& e) {
+      ResponseHead head(200);
+      head.content_length = 8;
+      e.begin(head, false);
+      e.begin(head, false);
+      e.replyError(500);
+      e.reply(head, "other");
+      e.send("an", false);
+      e.send("answer", true);
+    });
+    server.start();
+    const auto got = test::parseAnswers(server.ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+    ::_exit(got.ok && got.answers.size() == 1 && got.answers[0].body == "ananswer" ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+#ifdef NDEBUG
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+#else
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
+#endif
 }
 
 TEST_CASE("exchange: path and host survive waiting, and are canonical", "[exchange]") {

@@ -1,62 +1,61 @@
 #include "http/router.h"
 
 #include <algorithm>
+#include <functional>
+
+#include "http/host.h"
 
 namespace roost::http {
 
 Result<Router> Router::build(std::vector<std::unique_ptr<Site>> sites) {
   if (sites.empty()) return Status::error("no site is configured");
   Router router;
-  bool has_default = false;
-  for (size_t i = 0; i < sites.size(); ++i) {
-    SiteIndex index;
-    for (const std::string& host : sites[i]->hosts) {
-      bool fresh = true;
-      if (host == "*") {
-        fresh = !has_default;
-        has_default = true;
-        router.default_site_ = i;
-      } else if (host.size() > 2 && host[0] == '*' && host[1] == '.') {
-        fresh = router.by_wildcard_.emplace(host.substr(1), i).second;
-      } else {
-        fresh = router.by_host_.emplace(host, i).second;
-      }
-      if (!fresh) return Status::error("host \"" + host + "\" is named twice");
-    }
-    for (const std::unique_ptr<Route>& route : sites[i]->routes) {
-      const bool taken = std::any_of(index.prefixes.begin(), index.prefixes.end(),
-                                     [&](const Route* other) { return other->path == route->path; }) ||
-                         index.exact.count(route->path) > 0;
-      if (taken) return Status::error("path \"" + route->path + "\" is routed twice");
-      if (route->isPrefix()) {
-        index.prefixes.push_back(route.get());
-      } else {
-        index.exact.emplace(route->path, route.get());
-      }
-    }
-    std::stable_sort(index.prefixes.begin(), index.prefixes.end(),
-                     [](const Route* a, const Route* b) { return a->path.size() > b->path.size(); });
-    router.index_.push_back(std::move(index));
-  }
   router.sites_ = std::move(sites);
+  for (size_t i = 0; i < router.sites_.size(); ++i) {
+    for (const std::string& host : router.sites_[i]->hosts) router.addHost(host, i);
+    router.index_.push_back(indexOf(*router.sites_[i]));
+  }
   return router;
 }
 
-const Router::SiteIndex& Router::siteFor(std::string_view host) const noexcept {
-  constexpr size_t kLongestName = 253;  // RFC 1035 section 2.3.4
-  if ((by_host_.empty() && by_wildcard_.empty()) || host.empty() || host.size() > kLongestName + 1) {
-    return index_[default_site_];
+void Router::addHost(std::string_view host, size_t site) {
+  if (host == "*") {
+    default_site_ = site;
+  } else if (host.size() > 2 && host[0] == '*' && host[1] == '.') {
+    by_wildcard_.emplace(host.substr(1), site);
+  } else {
+    by_host_.emplace(host, site);
   }
-  std::string name(host);
-  if (name.back() == '.') name.pop_back();
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+Router::SiteIndex Router::indexOf(const Site& site) {
+  SiteIndex index;
+  for (const std::unique_ptr<Route>& route : site.routes) {
+    (route->isPrefix() ? index.prefixes : index.exact).emplace(route->path, route.get());
+    if (route->isPrefix()) index.prefix_sizes.push_back(route->path.size());
+  }
+  std::vector<size_t>& sizes = index.prefix_sizes;
+  std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return index;
+}
+
+const Router::SiteIndex& Router::siteFor(std::string_view host) const noexcept {
+  const SiteIndex& fallback = index_[default_site_];
+  if ((by_host_.empty() && by_wildcard_.empty()) || host.empty() || host.size() > kMaxHostBytes) {
+    return fallback;
+  }
+  char lower[kMaxHostBytes];
+  std::string_view name(lower, lowerHost(host, lower));
+  if (name.back() == '.') name.remove_suffix(1);
   if (const auto found = by_host_.find(name); found != by_host_.end()) return index_[found->second];
-  for (size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
+  if (by_wildcard_.empty()) return fallback;
+  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
     if (const auto found = by_wildcard_.find(name.substr(dot)); found != by_wildcard_.end()) {
       return index_[found->second];
     }
   }
-  return index_[default_site_];
+  return fallback;
 }
 
 const Route* Router::find(std::string_view host, std::string_view path) const noexcept {
@@ -64,8 +63,12 @@ const Route* Router::find(std::string_view host, std::string_view path) const no
   if (!site.exact.empty()) {
     if (const auto found = site.exact.find(path); found != site.exact.end()) return found->second;
   }
-  for (const Route* route : site.prefixes) {
-    if (path.substr(0, route->path.size()) == route->path) return route;
+  // One look-up for each size that some prefix has and at which the path has a '/': as many as a
+  // configuration has kinds of depth, never as many as it has routes.
+  for (const size_t size : site.prefix_sizes) {
+    if (size > path.size() || path[size - 1] != '/') continue;
+    const auto found = site.prefixes.find(path.substr(0, size));
+    if (found != site.prefixes.end()) return found->second;
   }
   return nullptr;
 }

@@ -33,24 +33,30 @@ struct Site {
 // by every loop.
 class Router {
  public:
-  // Errors: no site, a host named by two sites, the same path twice in a site.
+  // REQUIRES: every host is named once in all, every path once in a site (module::buildService reports what
+  // is not, with its place); otherwise the first one counts. Errors: no site.
   static Result<Router> build(std::vector<std::unique_ptr<Site>> sites);
 
   // `host` as in Host or the target, without port, any case; `path` canonical. nullptr: no route fits.
   const Route* find(std::string_view host, std::string_view path) const noexcept;
 
  private:
+  // Keys are views of what sites_ holds, so that looking up allocates nothing.
   using RouteTable = std::unordered_map<std::string_view, const Route*>;
+  using HostTable = std::unordered_map<std::string_view, size_t>;  // to an index of index_
   struct SiteIndex {
     RouteTable exact;
-    std::vector<const Route*> prefixes;  // longest first
+    RouteTable prefixes;
+    std::vector<size_t> prefix_sizes;  // each once, largest first
   };
+  static SiteIndex indexOf(const Site& site);
+  void addHost(std::string_view host, size_t site);
   const SiteIndex& siteFor(std::string_view host) const noexcept;
 
   std::vector<std::unique_ptr<Site>> sites_;
   std::vector<SiteIndex> index_;
-  std::unordered_map<std::string, size_t> by_host_;      // exact names
-  std::unordered_map<std::string, size_t> by_wildcard_;  // ".example.org"
+  HostTable by_host_;      // exact names
+  HostTable by_wildcard_;  // ".example.org"
   size_t default_site_ = 0;
 };
 

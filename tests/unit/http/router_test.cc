@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "http/host.h"
+
 namespace roost::http {
 namespace {
 
@@ -74,15 +76,44 @@ TEST_CASE("router: exact host, then the longest wildcard, then the default", "[r
   CHECK(no_default.value().find("c", "/1/") != nullptr);  // the first site
 }
 
-TEST_CASE("router: what is named twice is an error", "[router]") {
+TEST_CASE("router: a site there must be", "[router]") {
   CHECK_FALSE(Router::build({}).ok());
-  CHECK_FALSE(build(site({"a"}, {}), site({"a"}, {})).ok());
-  CHECK_FALSE(build(site({"*"}, {}), site({"*"}, {})).ok());
-  CHECK_FALSE(build(site({"*.a"}, {}), site({"*.a"}, {})).ok());
-  CHECK_FALSE(build(site({"*"}, {"/a/", "/a/"})).ok());
-  const auto twice = build(site({"*"}, {"/a", "/a"}));
-  REQUIRE_FALSE(twice.ok());
-  CHECK(twice.status().message().find("/a") != std::string::npos);
+}
+
+TEST_CASE("router: longest hosts", "[router]") {
+  const std::string longest(kMaxHostBytes, 'a');
+  const auto router = build(site({"*"}, {"/1/"}), site({longest}, {"/2/"}));
+  CHECK(router.value().find(std::string(kMaxHostBytes, 'A'), "/2/") != nullptr);
+  CHECK(router.value().find(std::string(kMaxHostBytes + 1, 'A'), "/1/") != nullptr);
+}
+
+TEST_CASE("router: moved, it still finds", "[router]") {
+  auto built = build(site({"short"}, {"/s/", "/e"}), site({"*.b"}, {"/w/"}));
+  const Router router = std::move(built).value();
+  CHECK(found(router, "short", "/s/x") == "/s/");
+  CHECK(found(router, "short", "/e") == "/e");
+  CHECK(found(router, "a.b", "/w/") == "/w/");
+}
+
+TEST_CASE("router: tens of thousands of prefixes agree with trying each", "[router][regression]") {
+  std::vector<std::string> paths{"/"};
+  for (int i = 0; i < 65535; ++i) {
+    std::string path = "/";
+    for (int part = i; part > 0; part /= 16)
+      path += std::string(1 + part % 5, static_cast<char>('a' + part % 16)) + "/";
+    paths.push_back(path + std::to_string(i) + "/");
+  }
+  const auto router = build(site({"*"}, paths));
+  for (size_t i = 0; i < paths.size(); i += 997) {
+    CHECK(found(router.value(), "x", paths[i] + "index.html") == paths[i]);
+    const std::string deeper = paths[i].substr(0, paths[i].size() - 1) + "0x/y";
+    std::string_view expected = "none";
+    for (const std::string& path : paths) {
+      const bool fits = deeper.compare(0, path.size(), path) == 0;
+      if (fits && (expected == "none" || path.size() > expected.size())) expected = path;
+    }
+    CHECK(found(router.value(), "x", deeper) == expected);
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "http/ascii.h"
 #include "http/field_table.h"
 
 namespace roost::http {
@@ -52,10 +53,6 @@ constexpr KnownField kKnown[] = {
 static_assert(std::size(kKnown) == kFieldIdCount - 1,
               "every id but kOther has a name here, in the order of the enum");
 
-constexpr char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
-
 constexpr uint32_t pairAt(std::string_view name, size_t at) noexcept {
   return static_cast<uint32_t>(static_cast<unsigned char>(name[at])) |
          static_cast<uint32_t>(static_cast<unsigned char>(name[at + 1])) << 8;
@@ -79,7 +76,7 @@ constexpr FieldSlots makeSlots() noexcept {
   FieldSlots slots{};
   for (const KnownField& known : kKnown) {
     FieldSlot& slot = slots.at[slotOf(known.name)];
-    for (size_t i = 0; i < known.name.size(); ++i) slot.name[i] = lower(known.name[i]);
+    for (size_t i = 0; i < known.name.size(); ++i) slot.name[i] = lowerAscii(known.name[i]);
     slot.len = static_cast<uint8_t>(known.name.size());
     slot.id = known.id;
   }
@@ -95,7 +92,7 @@ FieldId fieldId(std::string_view name) noexcept {
   const FieldSlot& slot = kFieldSlots.at[slotOf(name)];
   if (slot.len != name.size()) return FieldId::kOther;
   for (size_t i = 0; i < name.size(); ++i) {
-    if (lower(name[i]) != slot.name[i]) return FieldId::kOther;
+    if (lowerAscii(name[i]) != slot.name[i]) return FieldId::kOther;
   }
   return slot.id;
 }

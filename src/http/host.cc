@@ -6,11 +6,13 @@
 #include <array>
 #include <cstring>
 
+#include "http/ascii.h"
+
 namespace roost::http {
 
 namespace {
 
-enum CharBits : uint8_t { kBad = 1, kUpper = 2, kEscape = 4, kNameOnly = 8 };
+enum CharBits : uint8_t { kBad = 1, kEscape = 2, kNameOnly = 4 };
 
 // What the characters of a host add up to: any kBad spoils it, kNameOnly says it is no IPv4 address.
 constexpr std::array<uint8_t, 256> makeBits() {
@@ -19,7 +21,7 @@ constexpr std::array<uint8_t, 256> makeBits() {
   for (size_t c = '0'; c <= '9'; ++c) bits[c] = 0;
   bits['.'] = 0;
   for (size_t c = 'a'; c <= 'z'; ++c) bits[c] = kNameOnly;
-  for (size_t c = 'A'; c <= 'Z'; ++c) bits[c] = kNameOnly | kUpper;
+  for (size_t c = 'A'; c <= 'Z'; ++c) bits[c] = kNameOnly;
   for (const char c : std::string_view("-_~!$&'()*+;=")) bits[static_cast<uint8_t>(c)] = kNameOnly;
   bits['%'] = kNameOnly | kEscape;
   return bits;
@@ -31,12 +33,8 @@ constexpr uint8_t bitsOf(char c) noexcept {
   return kBits[static_cast<uint8_t>(c)];
 }
 
-constexpr char lowerChar(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
-
 constexpr bool isHex(char c) noexcept {
-  const char l = lowerChar(c);
+  const char l = lowerAscii(c);
   return (c >= '0' && c <= '9') || (l >= 'a' && l <= 'f');
 }
 
@@ -97,7 +95,6 @@ Authority parseBracketed(std::string_view text) noexcept {
   const size_t close = text.find(']');
   if (close == std::string_view::npos || !isIpv6(text.substr(1, close - 1))) return {};
   authority.host = text.substr(0, close + 1);
-  for (const char c : authority.host) authority.has_upper |= (bitsOf(c) & kUpper) != 0;
   if (!readPort(text.substr(close + 1), authority)) return {};
   authority.kind = HostKind::kIpv6;
   return authority;
@@ -124,7 +121,6 @@ Authority parseAuthority(std::string_view text) noexcept {
   }
   const bool is_ipv4 = (seen & kNameOnly) == 0 && isIpv4(authority.host);
   authority.kind = is_ipv4 ? HostKind::kIpv4 : HostKind::kRegName;
-  authority.has_upper = (seen & kUpper) != 0;
   return authority;
 }
 
@@ -136,16 +132,8 @@ Authority parseHost(std::string_view value) noexcept {
 }
 
 size_t lowerHost(std::string_view host, char (&out)[kMaxHostBytes]) noexcept {
-  for (size_t i = 0; i < host.size(); ++i) out[i] = lowerChar(host[i]);
+  for (size_t i = 0; i < host.size(); ++i) out[i] = lowerAscii(host[i]);
   return host.size();
-}
-
-bool hostEquals(std::string_view host, std::string_view lower_name) noexcept {
-  if (host.size() != lower_name.size()) return false;
-  for (size_t i = 0; i < host.size(); ++i) {
-    if (lowerChar(host[i]) != lower_name[i]) return false;
-  }
-  return true;
 }
 
 }  // namespace roost::http

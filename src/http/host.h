@@ -17,8 +17,7 @@ enum class HostKind : uint8_t {
 
 struct Authority {
   HostKind kind = HostKind::kInvalid;
-  bool has_upper = false;  // host holds an upper-case letter: lower it before looking it up
-  bool has_port = false;   // a port with digits; "host:" is a host without one (RFC 3986 section 3.2.3)
+  bool has_port = false;  // a port with digits; "host:" is a host without one (RFC 3986 section 3.2.3)
   uint16_t port = 0;
   std::string_view host;  // without port and without the dot that may end a name; brackets of IPv6 kept
 
@@ -40,8 +39,5 @@ Authority parseAuthority(std::string_view text) noexcept;
 
 // Copies the host in lower case; returns its length. REQUIRES: host.size() <= kMaxHostBytes.
 size_t lowerHost(std::string_view host, char (&out)[kMaxHostBytes]) noexcept;
-
-// Whether `host` is `lower`, a name in lower case, whatever the case of `host`.
-bool hostEquals(std::string_view host, std::string_view lower) noexcept;
 
 }  // namespace roost::http

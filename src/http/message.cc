@@ -1,23 +1,9 @@
 #include "http/message.h"
 
+#include "http/ascii.h"
 #include "http/field_id.h"
 
 namespace roost::http {
-namespace {
-
-bool equalsIgnoringCase(std::string_view a, std::string_view b) noexcept {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const auto x = static_cast<unsigned char>(a[i]);
-    const auto y = static_cast<unsigned char>(b[i]);
-    if (x == y) continue;
-    const unsigned folded = x | 0x20U;
-    if (folded != (y | 0x20U) || folded < 'a' || folded > 'z') return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 std::string_view methodName(Method method) noexcept {
   switch (method) {
@@ -80,7 +66,7 @@ std::string_view RequestHead::get(std::string_view field_name) const noexcept {
   const FieldId id = fieldId(field_name);
   if (id != FieldId::kOther) return get(id);
   for (size_t i = 0; i < field_count; ++i) {
-    if (equalsIgnoringCase(name(fields[i]), field_name)) return value(fields[i]);
+    if (equalsToken(name(fields[i]), field_name)) return value(fields[i]);
   }
   return {};
 }

@@ -32,7 +32,6 @@ class PreparedResponse {
   }
   // The head up to, and without, the empty line. After bytes().
   std::string_view openHead() const noexcept { return block_.view().substr(0, head_size_ - 2); }
-  std::string_view wholeHead() const noexcept { return block_.view().substr(0, head_size_); }
   std::string_view body() const noexcept { return block_.view().substr(head_size_); }
   const BufferRef& block() const noexcept { return block_; }
   size_t headSize() const noexcept { return head_size_; }

@@ -1,17 +1,10 @@
 #include "http/response_head.h"
 
-#include <strings.h>
-
 #include <charconv>
 
+#include "http/ascii.h"
+
 namespace roost::http {
-namespace {
-
-bool sameName(std::string_view a, std::string_view b) noexcept {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
-}  // namespace
 
 void ResponseHead::add(std::string_view name, std::string_view value) {
   lines_.push_back({static_cast<uint32_t>(text_.size()), static_cast<uint32_t>(name.size()),
@@ -32,7 +25,7 @@ void ResponseHead::addNumber(std::string_view name, uint64_t value) {
 
 size_t ResponseHead::indexOf(std::string_view name) const noexcept {
   size_t i = 0;
-  while (i < lines_.size() && !sameName(nameOf(lines_[i]), name)) ++i;
+  while (i < lines_.size() && !equalsToken(nameOf(lines_[i]), name)) ++i;
   return i;
 }
 

@@ -55,8 +55,4 @@ DecodedPath decodePath(std::string_view raw, char* out, size_t capacity) noexcep
 // grow.
 void appendEncodedPath(std::string& out, std::string_view path);
 
-// Appends `text` with & < > " ' as character references: safe between tags and inside quoted attributes.
-void appendEscapedHtml(std::string& out, std::string_view text);
-std::string escapeHtml(std::string_view text);
-
 }  // namespace roost::http

@@ -4,19 +4,10 @@
 #include <cstddef>
 #include <string_view>
 
+#include "http/ascii.h"
 #include "http/message.h"
 
 namespace roost::http {
-
-// Tokens compare without regard to ASCII case (Connection options, codings, range units).
-inline bool equalsToken(std::string_view a, std::string_view b) noexcept {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const auto fold = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
-    if (fold(a[i]) != fold(b[i])) return false;
-  }
-  return true;
-}
 
 // Without the optional whitespace (spaces and tabs) around it.
 inline std::string_view trimOws(std::string_view text) noexcept {
@@ -85,13 +76,5 @@ class TokenList {
   std::string_view rest_;
   std::string_view element_;
 };
-
-// Whether a list holds an element that is this token and nothing else, in any case.
-inline bool listHas(TokenList list, std::string_view token) noexcept {
-  while (list.next()) {
-    if (equalsToken(list.element(), token)) return true;
-  }
-  return false;
-}
 
 }  // namespace roost::http

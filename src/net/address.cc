@@ -176,11 +176,6 @@ uint16_t SocketAddress::port() const noexcept {
   return 0;
 }
 
-void SocketAddress::setPort(uint16_t port) noexcept {
-  if (family() == AF_INET) reinterpret_cast<sockaddr_in*>(&storage_)->sin_port = htons(port);
-  if (family() == AF_INET6) reinterpret_cast<sockaddr_in6*>(&storage_)->sin6_port = htons(port);
-}
-
 bool SocketAddress::isAbstract() const noexcept {
   return family() == AF_UNIX && len_ > kUnixPathOffset &&
          reinterpret_cast<const sockaddr_un*>(&storage_)->sun_path[0] == '\0';

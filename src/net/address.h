@@ -56,7 +56,6 @@ class SocketAddress {
   socklen_t size() const noexcept { return len_; }
   int family() const noexcept { return storage_.ss_family; }
   uint16_t port() const noexcept;              // 0 where there is none
-  void setPort(uint16_t port) noexcept;        // no-op for a Unix socket
   bool isAbstract() const noexcept;            // a Unix socket without a file
   std::string_view unixPath() const noexcept;  // without the leading NUL of an abstract name; "" if not Unix
 

@@ -37,8 +37,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::unique_ptr<char[]> again(new char[encoded.size() + 1]);
   const roost::http::DecodedPath second = roost::http::decodePath(encoded, again.get(), encoded.size() + 1);
   require(second.ok() && std::string_view(again.get(), second.size) == text);
-
-  const std::string html = roost::http::escapeHtml(text);
-  require(html.find_first_of("<>\"'") == std::string::npos);
   return 0;
 }

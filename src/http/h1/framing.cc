@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "http/token_list.h"
+
 namespace roost::http::h1 {
 namespace {
 
@@ -12,28 +14,16 @@ constexpr bool isDigit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-// REQUIRES: `lower` is in lower case and made of letters and '-'.
-bool equalsToken(std::string_view text, std::string_view lower) noexcept {
-  return text.size() == lower.size() &&
-         std::equal(text.begin(), text.end(), lower.begin(),
-                    [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && (a | 0x20) == b); });
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 // Calls visit(member) for each member of the comma-separated list that all lines of a field make together
-// (RFC 9110 section 5.6.1), empty members left out.
+// (RFC 9110 section 5.6.1), empty members left out. Unlike TokenList it knows no quoted strings: none of
+// these fields has a use for one, and a recipient that does not look for quotes would find other members.
 template <class Visit>
 void forEachMember(const RequestHead& head, FieldId id, Visit visit) noexcept {
   for (const Field* field = head.find(id); field != nullptr; field = head.nextOf(*field)) {
     std::string_view rest = head.value(*field);
     while (!rest.empty()) {
       const size_t comma = std::min(rest.find(','), rest.size());
-      const std::string_view member = trimmed(rest.substr(0, comma));
+      const std::string_view member = trimOws(rest.substr(0, comma));
       if (!member.empty()) visit(member);
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }

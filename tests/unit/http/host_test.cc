@@ -148,15 +148,8 @@ TEST_CASE("Host: length") {
 }
 
 TEST_CASE("Host: case") {
-  CHECK(parseHost("Example.org").has_upper);
-  CHECK_FALSE(parseHost("example.org").has_upper);
-  CHECK(parseHost("[FE80::1]").has_upper);
-  CHECK_FALSE(parseHost("[fe80::1]").has_upper);
   CHECK(lowered("ExAMPLE.Org") == "example.org");
-  CHECK(hostEquals("ExAMPLE.Org", "example.org"));
-  CHECK_FALSE(hostEquals("example.or", "example.org"));
-  CHECK_FALSE(hostEquals("example.orgx", "example.org"));
-  CHECK_FALSE(hostEquals("a[", "a{"));  // they differ in the case bit, but are no letters
+  CHECK(lowered("[FE80::1]") == "[fe80::1]");
 }
 
 }  // namespace

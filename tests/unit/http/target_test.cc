@@ -221,12 +221,5 @@ TEST_CASE("appendEncodedPath: RFC 3986 3.3 pchar") {
   CHECK(encode("/\xc3\xa9\r\n") == "/%C3%A9%0D%0A");
 }
 
-TEST_CASE("escapeHtml") {
-  CHECK(escapeHtml("plain") == "plain");
-  CHECK(escapeHtml("<script>\"a\" & 'b'</script>") ==
-        "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;");
-  CHECK(escapeHtml("") == "");
-}
-
 }  // namespace
 }  // namespace roost::http

@@ -64,12 +64,13 @@ TEST_CASE("TokenList: an open quoted-string ends with its line") {
   CHECK(collect(TokenList(builder.head(), FieldId::kAccept)) == Elements{"\"a, b", "c", "d"});
 }
 
-TEST_CASE("listHas: whole elements in any case") {
-  CHECK(listHas(TokenList("keep-alive, Upgrade"), "upgrade"));
-  CHECK(listHas(TokenList("Close"), "close"));
-  CHECK_FALSE(listHas(TokenList("closed, not-close, x=close"), "close"));
-  CHECK_FALSE(listHas(TokenList(""), "close"));
-  CHECK_FALSE(equalsToken("a[", "a{"));
+TEST_CASE("equalsToken: in any case, and whole") {
+  CHECK(equalsToken("Upgrade", "uPGRADE"));
+  CHECK(equalsToken("", ""));
+  CHECK_FALSE(equalsToken("closed", "close"));
+  CHECK_FALSE(equalsToken("clos", "close"));
+  CHECK_FALSE(equalsToken("a[", "a{"));  // they differ in the case bit, but are no letters
+  CHECK_FALSE(equalsToken("\xc3", "\xe3"));
 }
 
 }  // namespace

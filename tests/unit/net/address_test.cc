@@ -77,18 +77,6 @@ TEST_CASE("SocketAddress: what the kernel gets") {
   CHECK(abstract.isAbstract());
 }
 
-TEST_CASE("SocketAddress: setPort") {
-  SocketAddress v4 = make("1.2.3.4", 0);
-  v4.setPort(99);
-  CHECK(v4.toString() == "1.2.3.4:99");
-  SocketAddress v6 = make("::1", 0);
-  v6.setPort(99);
-  CHECK(v6.toString() == "[::1]:99");
-  SocketAddress path = make("/a", 0);
-  path.setPort(99);
-  CHECK(path.toString() == "unix:/a");
-}
-
 TEST_CASE("SocketAddress: errors name what is wrong") {
   for (const char* host :
        {"localhost", "1.2.3", "1.2.3.4.5", "01.2.3.4", "256.1.1.1", "1.2.3.4 ", "*", "0x7f.1"}) {

@@ -32,6 +32,10 @@ class Session {
   // The last call: the connection is gone. What it had not sent is dropped.
   virtual void onClose(Connection&) noexcept {}
 
+  // Whether the peer is to get something that is not queued yet. A server that ends waits for it, within
+  // bounds; a connection that owes nothing and writes nothing is closed.
+  virtual bool owesAnswer() const noexcept { return false; }
+
  protected:
   ~Session() = default;
 };

@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kDrainStep{10};
 
+bool underWay(const net::Connection& connection) noexcept {
+  return connection.writing() || connection.session()->owesAnswer();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<IoThread>> IoThread::create(Sys& sys, const IoThreadOptions& options,
@@ -35,6 +39,7 @@ IoThread::IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> 
       loop_(std::move(loop)),
       io_counters_(metrics),
       accept_counters_(metrics),
+      cut_short_(metrics.counter({kCutShortMetric, "Answers that the server's end has cut short.", ""})),
       io_(*loop_),
       http_(io_, tasks),
       protocol_(http_),
@@ -112,11 +117,11 @@ void IoThread::drain() noexcept {
   loop_->armIn(drain_timer_, kDrainStep);
 }
 
-// An answer may come in several pieces, and a handler queues the next within the event that sent the one
-// before: what has nothing queued between events has nothing under way that is about to go out.
+// Called again until the end, so that a connection is closed soon after its answer is complete, whatever it
+// was to be kept for.
 void IoThread::closeSilent() noexcept {
   io_.forEach([](net::Connection& connection) {
-    if (!connection.writing()) connection.close();
+    if (!underWay(connection)) connection.close();
   });
 }
 
@@ -126,7 +131,14 @@ void IoThread::checkDrained() noexcept {
     loop_->armIn(drain_timer_, kDrainStep);
     return;
   }
+  countCutShort();
   drained_();
+}
+
+void IoThread::countCutShort() noexcept {
+  io_.forEach([this](const net::Connection& connection) {
+    if (underWay(connection)) cut_short_.add(1);
+  });
 }
 
 }  // namespace roost::server

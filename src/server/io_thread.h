@@ -34,13 +34,13 @@ struct IoThreadOptions {
 // owns it; the registries, the task pool and what `drained` refers to outlive it.
 //
 // Its end has two steps, so that what other threads still post to its loop is run while everything stands:
-//   beginDrain()  it accepts no more, closes what is silent, lets what waits to be sent go out for at most
-//   kDrainMs,
-//                 and calls `drained` once;
+//   beginDrain()  it accepts no more and closes what is silent; who is being answered, or waits for an answer
+//                 that is being made, has kDrainMs at most; then it calls `drained` once;
 //   finish()      when the task pool has ended too: closes the rest, lets modules go, ends the thread.
 class IoThread {
  public:
   static constexpr int kDrainMs = 1000;
+  static constexpr const char* kCutShortMetric = "roost_answers_cut_short_total";
 
   // Opens the loop; no thread yet. Errors: out of descriptors.
   static Result<std::unique_ptr<IoThread>> create(Sys& sys, const IoThreadOptions& options,
@@ -79,6 +79,7 @@ class IoThread {
   void drain() noexcept;
   void closeSilent() noexcept;
   void checkDrained() noexcept;
+  void countCutShort() noexcept;
 
   // Destroyed from the last to the first: what accepts, then HTTP, then the connections' memory, then the
   // loop. All connections are closed by then (run()).
@@ -87,6 +88,7 @@ class IoThread {
   std::unique_ptr<event::Loop> loop_;
   const net::IoCounters io_counters_;
   const net::AcceptCounters accept_counters_;
+  metrics::Counter& cut_short_;
   net::IoContext io_;
   http::LoopContext http_;
   http::h1::Protocol protocol_;

@@ -350,6 +350,12 @@ void ServerSession::onTimeout(net::Connection& connection) noexcept {
   connection.flush();
 }
 
+// A request that will be answered soon. A parked one may wait for hours, and an upgraded one has had its
+// answer.
+bool ServerSession::owesAnswer() const noexcept {
+  return exchange_.active() && !exchange_.parked() && reading_ != Reading::kUpgraded;
+}
+
 void ServerSession::onError(net::Connection&, int sys_errno) noexcept {
   abortExchange(sys_errno == ETIMEDOUT ? AbortReason::kTimeout : AbortReason::kReset);
 }

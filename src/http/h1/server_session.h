@@ -35,6 +35,7 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   void onTimeout(net::Connection& connection) noexcept override;
   void onError(net::Connection& connection, int sys_errno) noexcept override;
   void onClose(net::Connection& connection) noexcept override;
+  bool owesAnswer() const noexcept override;
 
   // StreamPort
   void sendHead(const ResponseHead& head, bool fin) noexcept override;

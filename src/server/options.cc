@@ -112,7 +112,14 @@ std::string_view helpText() noexcept {
          "  -V, --version       print the version\n"
          "  -h, --help          print this text\n"
          "\n"
-         "Signals: TERM and INT stop the server, a second one at once; USR1 reopens the log's file.\n"
+         "Signals:\n"
+         "  TERM, INT, QUIT  stop: no new connections, idle ones are closed, answers under way have up to 1 "
+         "s\n"
+         "                   to go out; a second signal ends it at once\n"
+         "  USR1             opens the log's file anew\n"
+         "  HUP, USR2        only logged: this version loads no changed configuration and no new executable\n"
+         "                   while it runs\n"
+         "\n"
          "Exit codes: 0 stopped or checked, 1 cannot serve (one line says why), 2 wrong command line.\n";
 }
 

@@ -28,13 +28,20 @@ std::string urlOf(const net::SocketAddress& address) {
 }
 
 const char* signalName(int number) noexcept {
-  return number == SIGINT ? "SIGINT" : "SIGTERM";
+  switch (number) {
+    case SIGINT:
+      return "SIGINT";
+    case SIGQUIT:
+      return "SIGQUIT";
+    default:
+      return "SIGTERM";
+  }
 }
 
 }  // namespace
 
 Server::Server(ServerConfig config, config::Node root, module::Registry& registry, Sys& sys)
-    : config_(std::move(config)), root_(root), registry_(registry), sys_(sys) {}
+    : config_(std::move(config)), pid_file_(config_.pid_file), root_(root), registry_(registry), sys_(sys) {}
 
 Server::~Server() {
   endThreads();
@@ -42,7 +49,6 @@ Server::~Server() {
   acceptors_.clear();
   threads_.clear();
   registry_.stop();
-  if (pid_file_written_) ::unlink(config_.pid_file.c_str());
 }
 
 Status Server::start() {
@@ -50,10 +56,11 @@ Status Server::start() {
   if (!loop.ok()) return loop.status();
   main_loop_ = std::move(loop).value();
   Status status = signals_.open(*main_loop_, *this);
+  if (status.ok()) status = pid_file_.check();
   if (status.ok()) status = openListeners();
   if (status.ok()) status = registry_.start({sys_, config_.io_threads, root_});
   if (status.ok()) status = openThreads();
-  if (status.ok()) status = writePidFile();
+  if (status.ok()) status = pid_file_.write();
   return status;
 }
 
@@ -64,16 +71,16 @@ Status Server::openListeners() {
     const bool shared = config_.accept == AcceptMode::kReusePort && wanted.address.family() != AF_UNIX;
     net::ListenOptions options = wanted;
     options.reuse_port = shared;
+    if (shared) {
+      Status status = net::Listener::probe(sys_, options);
+      if (!status.ok()) return status;
+    }
     std::vector<net::Listener> group;
     for (uint32_t i = 0; i < (shared ? config_.io_threads : 1); ++i) {
       auto listener = net::Listener::open(sys_, options);
       if (!listener.ok()) return listener.status();
       options.address = listener->address();
       group.push_back(std::move(listener).value());
-    }
-    if (shared) {
-      Status status = net::Listener::probe(sys_, options);
-      if (!status.ok()) return status;
     }
     addresses_.push_back(options.address);
     opened_.push_back(std::move(group));
@@ -136,17 +143,6 @@ Status Server::openHandoff() {
   return {};
 }
 
-Status Server::writePidFile() {
-  if (config_.pid_file.empty()) return {};
-  const UniqueFd fd(::open(config_.pid_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  const std::string text = fmt::format("{}\n", ::getpid());
-  if (!fd || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    return Status::fromErrno(errno, fmt::format("cannot write pid_file {}", config_.pid_file));
-  }
-  pid_file_written_ = true;
-  return {};
-}
-
 std::string Server::description() const {
   std::vector<std::string> urls;
   for (const net::SocketAddress& address : addresses_) urls.push_back(urlOf(address));
@@ -168,6 +164,9 @@ void Server::onSignal(int number) noexcept {
       break;
     case SIGHUP:
       LOG_WARN("SIGHUP: this version cannot load a changed configuration while it runs; restart it instead");
+      break;
+    case SIGUSR2:
+      LOG_WARN("SIGUSR2: this version cannot hand over to a new executable; restart it instead");
       break;
     default:
       if (stopping_) {

@@ -14,6 +14,7 @@
 #include "module/registry.h"
 #include "net/acceptor.h"
 #include "server/io_thread.h"
+#include "server/pid_file.h"
 #include "server/server_config.h"
 #include "server/signals.h"
 
@@ -44,7 +45,6 @@ class Server final : private SignalListener {
   void openReusePort();
   Status openHandoff();
   Status openThreads();
-  Status writePidFile();
   void onSignal(int number) noexcept override;
   void beginStop(int signal_number);
   void finishStop();
@@ -53,6 +53,7 @@ class Server final : private SignalListener {
   static constexpr size_t kTaskQueueLimit = 4096;
 
   const ServerConfig config_;
+  PidFile pid_file_;
   const config::Node root_;
   module::Registry& registry_;
   Sys& sys_;
@@ -69,7 +70,6 @@ class Server final : private SignalListener {
   std::vector<std::unique_ptr<net::Acceptor>> acceptors_;
   size_t drained_ = 0;  // IO threads
   bool stopping_ = false;
-  bool pid_file_written_ = false;
   std::thread stopper_;  // waits for the other threads' ends, so that the main loop goes on hearing signals
 };
 

@@ -13,7 +13,7 @@ namespace {
 sigset_t handledSignals() noexcept {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&set, number);
+  for (const int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&set, number);
   return set;
 }
 
@@ -49,7 +49,7 @@ void Signals::endAtOnce() noexcept {
   sigemptyset(&set);
   struct sigaction action {};
   action.sa_handler = exitNow;
-  for (const int number : {SIGTERM, SIGINT}) {
+  for (const int number : {SIGTERM, SIGINT, SIGQUIT}) {
     ::sigaction(number, &action, nullptr);
     sigaddset(&set, number);
   }

@@ -30,9 +30,9 @@ class SignalListener {
   ~SignalListener() = default;
 };
 
-// SIGTERM, SIGINT, SIGHUP and SIGUSR1 as events of the main loop, by signalfd. SIGPIPE is ignored: a write
-// tells the same. Belongs to the main thread; made by block() before any other thread, so that all of them
-// inherit the mask.
+// SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1 and SIGUSR2 as events of the main loop, by signalfd. SIGPIPE is
+// ignored: a write tells the same. Belongs to the main thread; made by block() before any other thread, so
+// that all of them inherit the mask.
 class Signals final : public event::IoHandler {
  public:
   Signals() noexcept = default;
@@ -40,9 +40,10 @@ class Signals final : public event::IoHandler {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  // From here on the four signals wait to be read.
+  // From here on these signals wait to be read.
   static void block() noexcept;
-  // From here on SIGTERM and SIGINT end the process at once, with exit code 1: nobody reads them any more.
+  // From here on SIGTERM, SIGINT and SIGQUIT end the process at once, with exit code 1: nobody reads them any
+  // more.
   static void endAtOnce() noexcept;
 
   // Reads them on `loop`; both outlive this.

@@ -12,6 +12,7 @@
 #include "log/log.h"
 #include "module/registry.h"
 #include "server/builtin_modules.h"
+#include "server/io_thread.h"
 #include "server/options.h"
 #include "server/processors.h"
 #include "server/server.h"
@@ -58,7 +59,8 @@ int serve(ServerConfig config, config::Node root, module::Registry& registry) {
   log::setThreadName("roost-main");
   status = server.start();
   if (!status.ok()) {
-    LOG_ERROR("{}", status.message());
+    // A log that is standard error would say the same line twice there.
+    if (!log_options.directory.empty()) LOG_ERROR("{}", status.message());
     log::stop();
     return fail(status.message());
   }
@@ -69,6 +71,11 @@ int serve(ServerConfig config, config::Node root, module::Registry& registry) {
   print(fmt::format("roost: serving {}\n", description));
   server.run();
   const metrics::Registry& metrics = server.metrics();
+  const uint64_t cut_short = metrics.counterValue(IoThread::kCutShortMetric);
+  if (cut_short > 0) {
+    LOG_WARN("{} answer{} cut short: not through within {} ms of the signal", cut_short,
+             cut_short == 1 ? "" : "s", IoThread::kDrainMs);
+  }
   LOG_INFO("stopped after {} requests on {} connections; {} refused by address",
            metrics.counterValue("roost_requests_total"),
            metrics.counterValue("roost_connections_accepted_total"),

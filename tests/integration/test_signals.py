@@ -15,7 +15,7 @@ BOTH_MODES = pytest.mark.parametrize("accept", ["handoff", "reuseport"])
 
 
 @BOTH_MODES
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT])
 def test_it_ends_with_0_and_its_log_is_whole(start_server, accept, number):
     server = start_server({"accept": accept, "log": {"flush_second": 3600}})
     with server.connect() as wire:
@@ -41,18 +41,21 @@ def test_queued_answers_go_out_before_the_end(start_server, accept):
         assert wire.read_response().body == body
         wire.expect_close()
     assert server.wait() == 0
+    assert "cut short" not in server.log
 
 
 @BOTH_MODES
 def test_a_client_that_takes_nothing_does_not_hold_it_up(start_server, accept):
     server = start_server({"accept": accept}, files={"big.bin": bytes(64 << 20)})
-    with server.connect() as wire:
+    with server.connect() as wire, server.connect() as idle:
+        idle.ask("/")
         wire.send(request("/big.bin"))
         wire.read_exactly(1)
         begin = time.monotonic()
         server.signal(signal.SIGTERM)
         assert server.wait() == 0
         assert time.monotonic() - begin < 10
+    assert re.search(r"WARN .*\b1 answer cut short", server.log), server.log
 
 
 def test_a_second_signal_ends_it_at_once(start_server):
@@ -79,10 +82,11 @@ def test_usr1_opens_the_log_anew(start_server):
     assert "stopped" not in path.with_name("server.log.old").read_text()
 
 
-def test_hup_is_answered_in_the_log_and_harms_nothing(start_server):
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR2])
+def test_what_it_cannot_do_is_answered_in_the_log_and_harms_nothing(start_server, number):
     server = start_server(files={"a": b"a"})
-    server.signal(signal.SIGHUP)
-    eventually(lambda: "SIGHUP" in server.log, "a line about SIGHUP")
+    server.signal(number)
+    eventually(lambda: re.search(rf"WARN .*{number.name}:", server.log), f"a line about {number.name}")
     assert server.ask("/a").body == b"a"
 
 
@@ -92,6 +96,14 @@ def test_the_pid_file_lives_as_long_as_the_server(start_server):
     assert path.read_text() == f"{server.process.pid}\n"
     server.stop()
     assert not path.exists()
+
+
+def test_a_pid_file_that_another_process_has_taken_over_stays(start_server):
+    server = start_server({"pid_file": "run.pid"})
+    path = server.folder / "run.pid"
+    path.write_text("1\n")
+    server.stop()
+    assert path.read_text() == "1\n"
 
 
 def test_a_file_of_the_family_starts_unchanged(start_server):

@@ -42,6 +42,27 @@ std::string placeOf(Node node) {
   return fmt::format("{}:{}", position.file, position.line);
 }
 
+bool isHexDigit(char c) noexcept {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+bool hasEscape(std::string_view path) noexcept {
+  for (size_t i = path.find('%'); i != std::string_view::npos; i = path.find('%', i + 1)) {
+    if (i + 2 < path.size() && isHexDigit(path[i + 1]) && isHexDigit(path[i + 2])) return true;
+  }
+  return false;
+}
+
+// Of a path that hasEscape().
+std::string escapeError(const std::string& path) {
+  std::string error = fmt::format("path \"{}\": a route's path is written decoded, without escapes", path);
+  std::string decoded(path.size() + 1, '\0');
+  const http::DecodedPath result = http::decodePath(path, decoded.data(), decoded.size());
+  decoded.resize(result.ok() ? result.size : 0);
+  if (result.ok() && !hasEscape(decoded)) error += fmt::format(": write \"{}\"", decoded);
+  return error;
+}
+
 // Builds one Service; lives for one call.
 class Builder {
  public:
@@ -123,8 +144,12 @@ class Builder {
           errorAt(node, fmt::format("path \"{}\": a route's path has neither query nor fragment", path)));
       return false;
     }
-    // Routes are compared with decoded paths. What decoding would change could never match, except that a '%'
-    // may stand for itself there.
+    // Routes are compared with decoded paths, so what decoding would change could never match. A '%' that
+    // begins no escape stands for itself there.
+    if (hasEscape(path)) {
+      errors_.push_back(errorAt(node, escapeError(path)));
+      return false;
+    }
     std::string escaped;
     http::appendEncodedPath(escaped, path);
     std::string decoded(escaped.size() + 1, '\0');

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 #include <utility>
 
 #include "module/service_builder.h"
@@ -25,7 +26,19 @@ mode_t fileMode(const std::string& octal) noexcept {
   return static_cast<mode_t>(mode);
 }
 
-void readListener(Node node, ServerConfig& config, Errors& errors) {
+// The listeners read so far, by address.
+using ListenerPlaces = std::unordered_map<std::string, config::Position>;
+
+void checkListensOnce(Node node, const net::SocketAddress& address, ListenerPlaces& places, Errors& errors) {
+  if (address.family() != AF_UNIX && node["port"].asInt() == 0) return;  // a port of its own for each
+  const std::string text = address.toString();
+  const auto [earlier, fresh] = places.emplace(text, node.position());
+  if (fresh) return;
+  errors.push_back(errorAt(node, fmt::format("listens twice on {}, first at {}:{}", text,
+                                             earlier->second.file, earlier->second.line)));
+}
+
+void readListener(Node node, ServerConfig& config, ListenerPlaces& places, Errors& errors) {
   net::ListenOptions options;
   const bool is_unix = node["unix"].isString();
   auto address = is_unix ? net::SocketAddress::parse("unix:" + node["unix"].asString(), 0)
@@ -34,6 +47,7 @@ void readListener(Node node, ServerConfig& config, Errors& errors) {
     errors.push_back(errorAt(is_unix ? node["unix"] : node["address"], address.status().message()));
     return;
   }
+  checkListensOnce(node, *address, places, errors);
   options.address = *address;
   options.backlog = static_cast<int>(node["backlog"].asInt());
   options.tcp_nodelay = node["tcp_nodelay"].asBool();
@@ -102,7 +116,8 @@ ServerConfigResult readServerConfig(Node root, const module::Registry& registry,
   ServerConfig config;
   Errors& errors = result.errors;
   const Node listen = root["listen"];
-  for (size_t i = 0; i < listen.size(); ++i) readListener(listen.at(i), config, errors);
+  ListenerPlaces places;
+  for (size_t i = 0; i < listen.size(); ++i) readListener(listen.at(i), config, places, errors);
   const Node workers = root["worker_processes"];
   config.io_threads = workers.isInt() ? asU32(workers) : static_cast<uint32_t>(allowed.size());
   const int64_t limit = root["worker_connections"].asInt();

@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import subprocess
 
 import pytest
 
@@ -59,11 +60,45 @@ def test_the_schema_is_the_file_that_editors_use():
     assert run_server("--print-schema").stdout == (REPOSITORY / "conf/server.schema.json").read_text()
 
 
+def test_the_pid_file_of_a_process_that_lives_is_respected(configured, tmp_path):
+    (tmp_path / "run.pid").write_text(f"{os.getpid()}\n")
+    check_refused(configured({"pid_file": "run.pid"}), "run.pid", f"process {os.getpid()}", "is running")
+    assert (tmp_path / "run.pid").read_text() == f"{os.getpid()}\n"
+
+
+@pytest.mark.parametrize("left", ["", "nonsense", "-1", "99999999999999999999", "{dead}"])
+def test_a_pid_file_that_was_left_behind_is_replaced(start_server, tmp_path, left):
+    with subprocess.Popen(["true"]) as dead:
+        dead.wait()
+    path = tmp_path / "run.pid"
+    path.write_text(left.format(dead=dead.pid))
+    server = start_server({"pid_file": str(path)})
+    assert path.read_text() == f"{server.process.pid}\n"
+
+
+def test_a_failure_is_told_once_where_the_log_is_standard_error(configured):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        check_refused(configured({"port": port, "log": {"path": ""}}), f"127.0.0.1:{port}", "another process listens")
+
+
+def test_a_listener_named_twice(configured):
+    text = '{"listen": [{"port": 4801},\n  {"port": 4801}]}'
+    check_refused(configured(text, "-t"), "server.json:2:3:", "listens twice on 0.0.0.0:4801")
+
+
+def test_a_route_path_with_an_escape(configured):
+    text = '{"http": {"sites": [{"routes": [\n{"path": "/a%20b/", "static": {}}]}]}}'
+    check_refused(configured(text, "-t"), "server.json:2:10:", 'write "/a b/"')
+
+
 def test_help_and_version():
     text = run_server("-h")
     assert text.returncode == 0 and text.stdout.startswith("usage: server ")
     for option in ("-f", "-t", "--dump", "--print-schema", "-V", "-h"):
         assert f" {option}" in text.stdout
+    for name in ("TERM", "INT", "QUIT", "USR1", "HUP", "USR2"):
+        assert name in text.stdout
     assert run_server("--version").stdout == run_server("-V").stdout != ""
 
 
@@ -93,7 +128,11 @@ def test_an_invalid_file(configured):
 
 
 def test_a_root_that_is_missing_or_no_folder(configured, tmp_path):
-    check_refused(configured({"http": {"root_path": "nowhere/"}}), "server.json:", "nowhere", "No such file")
+    check_refused(configured({"http": {"root_path": "nowhere/"}}), "server.json:", "nowhere", "http.root_path",
+                  "No such file")
+    text = '{"http": {"root_path": ".", "sites": [{"routes": [{"path": "/", "static": {"%s": "none/"}}]}]}}'
+    for key in ("root", "alias"):
+        check_refused(configured(text % key), "server.json:", "none", f"({key})", "No such file")
     check_refused(configured({"http": {"root_path": "conf/server.json"}}), "server.json:", "Not a directory")
 
 
@@ -107,6 +146,14 @@ def test_a_port_in_use(configured):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         check_refused(configured({"port": port}), f"127.0.0.1:{port}", "another process listens there")
+
+
+def test_a_file_in_place_of_a_unix_socket(configured, tmp_path):
+    path = tmp_path / "a.sock"
+    path.write_text("kept")
+    result = configured({"address": None, "port": None, "listen": [{"unix": str(path)}]})
+    check_refused(result, str(path), "it exists and is not a socket")
+    assert path.read_text() == "kept"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may use every port")

@@ -93,13 +93,12 @@ Result<module::RouteParts> StaticFiles::build(config::Node node, const module::R
       root.folder.erase(slash == 0 ? 1 : slash);
     }
   }
+  const char* key = alias ? "alias" : node["root"].isDefault() ? "http.root_path" : "root";
   struct stat info {};
-  if (::stat(root.folder.c_str(), &info) != 0)
-    return Status::fromErrno(errno, "cannot serve \"" + root.folder + "\"");
-  if (!S_ISDIR(info.st_mode)) return Status::fromErrno(ENOTDIR, "cannot serve \"" + root.folder + "\"");
-  if (::access(root.folder.c_str(), R_OK | X_OK) != 0) {
-    return Status::fromErrno(errno, "cannot serve \"" + root.folder + "\"");
-  }
+  int error = ::stat(root.folder.c_str(), &info) == 0 ? 0 : errno;
+  if (error == 0 && !S_ISDIR(info.st_mode)) error = ENOTDIR;
+  if (error == 0 && ::access(root.folder.c_str(), R_OK | X_OK) != 0) error = errno;
+  if (error != 0) return Status::fromErrno(error, "cannot serve \"" + root.folder + "\" (" + key + ")");
   root.symlinks = policyOf(node["symlinks"].asString());
   root.dot_files = node["dot_files"].asBool();
   for (size_t i = 0; i < node["index"].size(); ++i) root.index.push_back(node["index"].at(i).asString());

@@ -132,7 +132,11 @@ TEST_CASE("a path that no request can have is refused", "[module]") {
   CHECK(build("/a#b").find("neither query nor fragment") != std::string::npos);
   CHECK(build("/a\\u0001").find("no request can have this path") != std::string::npos);
   CHECK(build("/100%").empty());
-  CHECK(build("/%2541").empty());  // stands for itself
+  CHECK(build("/50%off").empty());
+  CHECK(build("/a%20b/").find("written decoded, without escapes: write \"/a b/\"") != std::string::npos);
+  CHECK(build("/%2541").find("written decoded") != std::string::npos);
+  CHECK(build("/%2541").find("/%41") == std::string::npos);  // that would not be taken either
+  CHECK(build("/%00").find("written decoded") != std::string::npos);
   CHECK(build("/with space/\\u00fc.html").empty());
 }
 

@@ -83,6 +83,20 @@ TEST_CASE("listeners of every kind", "[server]") {
   CHECK(config.listeners[2].unix_mode == 0600);
 }
 
+TEST_CASE("the same listener twice is told", "[server]") {
+  Fixture fixture;
+  CHECK(fixture.errors("{\"listen\": [{\"port\": 4801},\n {\"port\": 4801}]}") ==
+        "2:2 listens twice on 0.0.0.0:4801, first at /t/conf/server.json:1\n");
+  CHECK(fixture.errors(R"({"listen": [{"address": "::1"}, {"address": "[::1]", "port": 4507}]})")
+            .find("listens twice on [::1]:4507") != std::string::npos);
+  CHECK(fixture.errors(R"({"listen": [{"unix": "a"}, {"unix": "b"}, {"unix": "a"}]})")
+            .find("listens twice on unix:/t/a") != std::string::npos);
+  CHECK(fixture.good(R"({"listen": [{"port": 0}, {"port": 0}]})").listeners.size() == 2);
+  CHECK(
+      fixture.good(R"({"listen": [{"address": "127.0.0.1"}, {"address": "127.0.0.2"}]})").listeners.size() ==
+      2);
+}
+
 TEST_CASE("threads, processors and limits", "[server]") {
   Fixture fixture;
   CHECK(fixture.good(R"({"worker_processes": 7})").io_threads == 7);

@@ -46,6 +46,13 @@ A file may hold 4 MiB and be nested 64 levels deep.
 
 **Old spellings** are understood: {aliases}.
 
+## Signals
+
+`TERM`, `INT` and `QUIT` stop the server: it accepts no more and closes idle connections at once; whoever is being answered,
+or waits for an answer that is being made, has up to 1 s, and the log says how many answers were cut short. A second one ends
+it at once. `USR1` opens the log's file anew, for log rotation by others. `HUP` and `USR2` are only logged: a changed
+configuration or a new executable takes a restart.
+
 """
 
 TYPE_NAMES = {"integer": "integer", "number": "number", "string": "string", "boolean": "true or false",

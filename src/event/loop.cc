@@ -4,8 +4,9 @@
 #include <utility>
 
 namespace roost::event {
-namespace {  // epoll's data word names a handler by address; these two stand for the loop's own fds and are
-             // never called.
+namespace {
+
+// epoll's data word names a handler by address; these two stand for the loop's own fds and are never called.
 struct Mark final : IoHandler {
   void onIo(uint32_t) noexcept override {}
 };
@@ -89,6 +90,7 @@ void Loop::dispatch(const epoll_event& event) noexcept {
 }
 
 void Loop::runOnce(int timeout_ms) noexcept {
+  if (std::exchange(skips_wait_, false)) timeout_ms = 0;
   const int count = sys_.epollWait(epoll_fd_, events_.data(), kBatch, timeout_ms);
   now_ns_ = sys_.monotonicNs();
   if (first_ != nullptr) {

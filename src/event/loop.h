@@ -51,6 +51,10 @@ class Loop {
   // Called at the end of every batch, before the loop sleeps again. One per loop; nullptr ends it.
   void setAfterBatch(Task* task) noexcept { after_batch_ = task; }
 
+  // The next wait for events returns at once: something is to be gone on with at the end of its batch.
+  void skipWait() noexcept { skips_wait_ = true; }
+  bool skipsWait() const noexcept { return skips_wait_; }
+
   int64_t nowNs() const noexcept { return now_ns_; }  // monotonic, cached once per batch
   Sys& sys() const noexcept { return sys_; }
   uint32_t index() const noexcept { return index_; }
@@ -75,6 +79,7 @@ class Loop {
   Task* after_batch_ = nullptr;
   std::vector<std::unique_ptr<Task>> graveyard_;
   std::atomic<bool> stopping_{false};
+  bool skips_wait_ = false;
   uint32_t index_;
   std::array<epoll_event, kBatch> events_;
 };

@@ -138,17 +138,25 @@ void Connection::keepRest(Chunk& in) noexcept {
 void Connection::offerInput() noexcept {
   if (closed() || has(kInRead)) return;
   if (in_ != nullptr) {
+  set(kOffersSoon, false);
     deliver(*in_);
   } else {
     flush();
   }
-  if (!closed() && has(kReadEnded)) session_->onReadEnd(*this);
+  if (!closed() && has(kReadEnded) && !has(kOffersSoon)) session_->onReadEnd(*this);
   if (!closed()) updatePoller();
 }
 
 void Connection::endOfInput() noexcept {
+void Connection::offerInputSoon() noexcept {
+  if (closed() || has(kOffersSoon)) return;
+  set(kOffersSoon, true);
+  context_.offerSoon(*this);
+}
+
   set(kReadEnded, true);
   session_->onReadEnd(*this);
+  if (has(kOffersSoon)) return;  // what was read before the end comes first
   if (!closed()) flush();
 }
 
@@ -177,7 +185,11 @@ void Connection::flush() noexcept {
     if (has(kCloseAfterWrite)) finishClose();
     return;
   }
-  const IoResult result = out_.flush(context_.out_pool_, *transport_, fd_);
+  size_t& turn_bytes = context_.turnBytes(*this);
+  const size_t most = OutQueue::kTurnBytes - std::min(turn_bytes, OutQueue::kTurnBytes);
+  IoResult result{IoState::kWantWrite, 0, 0};
+  if (most > 0) result = out_.flush(context_.out_pool_, *transport_, fd_, most);
+  turn_bytes += result.bytes;
   bytes_out_ += result.bytes;
   switch (result.state) {
     case IoState::kDone:

@@ -72,6 +72,9 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   bool readEnded() const noexcept { return has(kReadEnded); }  // the peer has ended its side
   // Offers what was left unconsumed to the session again, then flushes. Not from within onRead.
   void offerInput() noexcept;
+  // The same once every other connection that is ready has had its turn: for onWriteComplete, where one
+  // answer would otherwise lead to the next for as long as there is input. The end of input is told after it.
+  void offerInputSoon() noexcept;
   size_t unreadBytes() const noexcept { return in_ == nullptr ? 0 : in_->size(); }
 
   // One deadline, in milliseconds from now, exact to IoContext::kTickMs; onTimeout is called when it passes.
@@ -101,7 +104,8 @@ class Connection final : public event::IoHandler, private event::WheelNode {
     kInPoller = 256,
     kPollsRead = 512,  // what the poller was last told
     kPollsWrite = 1024,
-    kAccepted = 2048,  // came through a listener
+    kAccepted = 2048,    // came through a listener
+    kOffersSoon = 4096,  // the context will call offerInput
   };
   bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
   void set(Flag flag, bool on) noexcept {

@@ -109,7 +109,20 @@ void IoContext::retire(Connection& connection) noexcept {
   counters_->bytes_out.add(connection.bytesOut());
 }
 
+void IoContext::offerSoon(const Connection& connection) noexcept {
+  offers_.push_back({connection.slot(), generation(connection)});
+  loop_.skipWait();
+}
+
+// Whoever asks again from within this waits for the next batch.
 void IoContext::run() noexcept {
+  under_way_.swap(offers_);
+  for (const Name name : under_way_) {
+    Connection* connection = find(name.slot, name.generation);
+    if (connection != nullptr && connection->has(Connection::kOffersSoon)) connection->offerInput();
+  }
+  under_way_.clear();
+  turn_of_ = nullptr;
   for (const uint32_t slot : retired_) connections_.erase(slot);
   retired_.clear();
 }

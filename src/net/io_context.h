@@ -82,8 +82,22 @@ class IoContext final : private event::Timer, private event::Task {
   };
 
   static void onExpired(event::WheelNode& node) noexcept;
+  struct Name {
+    uint32_t slot;
+    uint32_t generation;
+  };
   void onTimer() noexcept override;  // the wheel's tick
-  void run() noexcept override;      // after each batch: empties the slots of what was closed in it
+  // After each batch: offers input to those who asked for that, empties the slots of what was closed in it.
+  void run() noexcept override;
+  void offerSoon(const Connection& connection) noexcept;
+  // What a connection has sent in its turn; a turn ends with the batch, or when another one sends.
+  size_t& turnBytes(const Connection& connection) noexcept {
+    if (turn_of_ != &connection) {
+      turn_of_ = &connection;
+      turn_bytes_ = 0;
+    }
+    return turn_bytes_;
+  }
   uint32_t clockTick() const noexcept;
   void setDeadline(Connection& connection, uint32_t ms) noexcept;
   void retire(Connection& connection) noexcept;
@@ -101,6 +115,10 @@ class IoContext final : private event::Timer, private event::Task {
   LingerSession linger_;
   std::vector<SessionFactory*> factories_;
   std::vector<uint32_t> retired_;
+  std::vector<Name> offers_;     // connections whose input is to be offered at the batch's end
+  std::vector<Name> under_way_;  // those of this batch, while that happens
+  const Connection* turn_of_ = nullptr;
+  size_t turn_bytes_ = 0;
   std::atomic<uint64_t> closed_{0};
   const IoCounters* counters_ = nullptr;
 };

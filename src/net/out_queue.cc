@@ -129,7 +129,7 @@ IoResult OutQueue::sendMemory(Transport& transport, int fd, size_t& asked) noexc
   return transport.writev(fd, parts, count, more);
 }
 
-IoResult OutQueue::flush(OutPool& pool, Transport& transport, int fd) noexcept {
+IoResult OutQueue::flush(OutPool& pool, Transport& transport, int fd, size_t most) noexcept {
   size_t sent = 0;
   while (head_ != nullptr) {
     IoResult result{};
@@ -149,7 +149,7 @@ IoResult OutQueue::flush(OutPool& pool, Transport& transport, int fd) noexcept {
     // Less than was asked: the socket is full (or the file ended early, which the next call tells).
     if (result.bytes < asked) return {IoState::kWantWrite, 0, sent};
     // A peer that reads as fast as this may not keep the loop from everybody else.
-    if (sent >= kTurnBytes && head_ != nullptr) return {IoState::kWantWrite, 0, sent};
+    if (sent >= most && head_ != nullptr) return {IoState::kWantWrite, 0, sent};
   }
   return {IoState::kDone, 0, sent};
 }

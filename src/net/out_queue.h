@@ -55,14 +55,16 @@ class OutQueue {
   void addShared(OutPool& pool, BufferRef buffer, size_t offset, size_t size) noexcept;
   void addFile(OutPool& pool, OpenFile file, uint64_t offset, uint64_t size) noexcept;
 
-  // Sends until the queue is empty or the transport takes no more. kDone: empty; kWantWrite: wait for
-  // writability; kEof: a file ended before its range did. `sent` counts the bytes that went out.
-  IoResult flush(OutPool& pool, Transport& transport, int fd) noexcept;
+  static constexpr size_t kTurnBytes = 2u << 20;  // after which the loop's other connections have their turn
+
+  // Sends until the queue is empty, the transport takes no more, or about `most` bytes have gone. kDone:
+  // empty; kWantWrite: wait for writability; kEof: a file ended before its range did. `sent` counts the bytes
+  // that went out.
+  IoResult flush(OutPool& pool, Transport& transport, int fd, size_t most = kTurnBytes) noexcept;
   void clear(OutPool& pool) noexcept;
 
  private:
-  static constexpr size_t kFileStep = 2u << 20;   // bytes asked of one sendfile call
-  static constexpr size_t kTurnBytes = 2u << 20;  // after which the loop's other connections have their turn
+  static constexpr size_t kFileStep = 2u << 20;  // bytes asked of one sendfile call
   static constexpr uint64_t kLargeRange = 64u << 10;
   void append(OutSlice* slice) noexcept;
   void pop(OutPool& pool) noexcept;

@@ -330,7 +330,7 @@ void ServerSession::onWriteComplete(net::Connection& connection) noexcept {
   connection.setDeadline(slot_ != nullptr ? options().head_timeout_ms : options().keep_alive_timeout_ms);
   if (!connection.readPaused()) return;
   connection.resumeRead();
-  connection.offerInput();
+  connection.offerInputSoon();
 }
 
 void ServerSession::onTimeout(net::Connection& connection) noexcept {

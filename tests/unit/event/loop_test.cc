@@ -57,6 +57,24 @@ TEST_CASE("loop: tasks run in the order of posting, and one wake-up serves many"
   CHECK(ran == "abcde");
 }
 
+TEST_CASE("loop: a wait that is to be skipped returns at once, and only that one", "[loop]") {
+  SimSys sys;
+  sys.setAutoAdvance(true);
+  const auto loop = makeLoop(sys);
+  TestTimer timer;
+  loop->armIn(timer, std::chrono::seconds(5));
+  const int64_t begin = sys.monotonicNs();
+  loop->skipWait();
+  CHECK(loop->skipsWait());
+  loop->runOnce(-1);
+  CHECK(sys.monotonicNs() == begin);
+  CHECK(timer.fired == 0);
+  CHECK_FALSE(loop->skipsWait());
+  loop->runOnce(-1);
+  CHECK(sys.monotonicNs() == begin + 5'000'000'000);
+  CHECK(timer.fired == 1);
+}
+
 TEST_CASE("loop: timers come in time, never early, and cancelled ones never", "[loop]") {
   SimSys sys;
   const auto loop = makeLoop(sys);

@@ -219,6 +219,83 @@ TEST_CASE("connection: a slow reader gets everything, and its writer hears of it
   CHECK(f.only().bytesOut() == 80000);
 }
 
+// Answers each 'x' with 300 KB, as long as no answer waits.
+struct Repeater {
+  int depth = 0;
+  int deepest = 0;
+  int answered = 0;
+  int most_in_a_turn = 0;
+  int in_this_turn = 0;
+  static constexpr size_t kAnswer = 300'000;
+
+  void attachTo(Recorder& session) {
+    session.on_read = [this](Connection& c, Chunk& in) {
+      if (in.empty()) return;
+      c.write(std::string(kAnswer, static_cast<char>('a' + answered++ % 26)));
+      most_in_a_turn = std::max(most_in_a_turn, ++in_this_turn);
+      in.consume(1);
+      if (!in.empty()) c.pauseRead();
+    };
+    session.on_write_complete = [this](Connection& c) {
+      deepest = std::max(deepest, ++depth);
+      c.resumeRead();
+      c.offerInputSoon();
+      --depth;
+    };
+  }
+};
+
+TEST_CASE("connection: answers that lead to the next take turns with others", "[connection][regression]") {
+  Fixture f;
+  f.net.sys.setCapacity(64 << 20);
+  Repeater repeater;
+  repeater.attachTo(f.session);
+  SimPeer greedy = f.net.connect();
+  SimPeer modest = f.net.connect();
+  REQUIRE(f.net.settle());
+  greedy.write(std::string(50, 'x'));
+  modest.write("x");
+  SECTION("") {}
+  SECTION("and none is lost at the end of input") {
+    greedy.shutdownWrite();
+  }
+  f.net.loop().runOnce(0);
+  CHECK(modest.readable() == Repeater::kAnswer);
+  std::string got;
+  for (int turn = 0; turn < 200 && repeater.answered < 51; ++turn) {
+    repeater.in_this_turn = 0;
+    f.net.loop().runOnce(0);
+    got += greedy.read();
+  }
+  REQUIRE(f.net.settle());
+  got += greedy.read();
+  CHECK(repeater.most_in_a_turn <= 4);
+  CHECK(repeater.deepest == 1);
+  REQUIRE(got.size() == 50 * Repeater::kAnswer);
+  char last = 'a' - 1;
+  for (size_t i = 0; i < got.size(); i += Repeater::kAnswer) {
+    CHECK(got[i] != last);
+    last = got[i];
+  }
+}
+
+TEST_CASE("connection: many small flushes end a turn like one large", "[connection][regression]") {
+  Fixture f;
+  f.net.sys.setCapacity(64 << 20);
+  SimPeer peer = f.net.connect();
+  REQUIRE(f.net.settle());
+  const std::string piece = test::patternOf(100'000);
+  for (int i = 0; i < 100; ++i) {
+    f.only().write(piece);
+    f.only().flush();
+  }
+  CHECK(f.only().writing());
+  CHECK(peer.readable() == 21 * piece.size());  // the first to go beyond 2 MiB is the last
+  REQUIRE(f.net.settle());
+  CHECK_FALSE(f.only().writing());
+  CHECK(peer.readable() == 100 * piece.size());
+}
+
 TEST_CASE("connection: closing after writing sends everything first", "[connection]") {
   Fixture f;
   f.net.sys.setCapacity(100);
@@ -262,6 +339,22 @@ TEST_CASE("connection: lingering reads away what the peer still sends", "[connec
   SECTION("or time is up") {
     REQUIRE(f.net.pass(6000));
   }
+  CHECK(f.net.io().size() == 0);
+}
+
+TEST_CASE("connection: without a time to linger it closes at once", "[connection][regression]") {
+  Fixture f;
+  f.net.io().setLingerMs(0);
+  f.session.on_read = [](Connection& c, Chunk& in) {
+    in.consume(in.size());
+    c.write("refused");
+    c.closeAfterWrite(true);
+  };
+  SimPeer peer = f.net.connect();
+  peer.write("request");
+  REQUIRE(f.net.settle());
+  CHECK(peer.read() == "refused");
+  CHECK(peer.sawEnd());
   CHECK(f.net.io().size() == 0);
 }
 
@@ -373,22 +466,6 @@ TEST_CASE("connection: deadlines pass once, in time, and can be moved", "[connec
   REQUIRE(f.net.settle());
   f.only().setDeadline(2000);
   REQUIRE(f.net.pass(1950));
-TEST_CASE("connection: without a time to linger it closes at once", "[connection][regression]") {
-  Fixture f;
-  f.net.io().setLingerMs(0);
-  f.session.on_read = [](Connection& c, Chunk& in) {
-    in.consume(in.size());
-    c.write("refused");
-    c.closeAfterWrite(true);
-  };
-  SimPeer peer = f.net.connect();
-  peer.write("request");
-  REQUIRE(f.net.settle());
-  CHECK(peer.read() == "refused");
-  CHECK(peer.sawEnd());
-  CHECK(f.net.io().size() == 0);
-}
-
   CHECK(f.session.log == "connected ");
   REQUIRE(f.net.pass(550));
   CHECK(f.session.log == "connected timeout ");

@@ -178,6 +178,34 @@ TEST_CASE("session: thousands of pipelined requests with a reader that lags", "[
   CHECK(most_queued < 400 * 1024);
 }
 
+TEST_CASE("session: pipelined large answers leave others their turn", "[session][regression]") {
+  SessionFixture f;
+  f.prepared_body = test::patternOf(65000);
+  f.server.net.sys.setCapacity(64 << 20);
+  f.server.start();
+  SimPeer greedy = f.server.connect();
+  SimPeer modest = f.server.connect();
+  REQUIRE(f.server.settle());
+  std::string requests;
+  for (int i = 0; i < 500; ++i) requests += get(i % 2 == 0 ? "/prepared" : "/hello");
+  greedy.write(requests);
+  modest.write(get("/hello"));
+  f.server.net.loop().runOnce(0);
+  CHECK(parseAnswers(modest.read()).answers.size() == 1);
+  size_t before = 0;
+  size_t most = 0;
+  for (int turn = 0; turn < 1000 && f.fate.finished < 501; ++turn) {
+    f.server.net.loop().runOnce(0);
+    most = std::max(most, greedy.readable() - before);
+    before = greedy.readable();
+  }
+  CHECK(most <= (2 << 20) + 65000);
+  REQUIRE(f.server.settle());
+  const auto got = parseAnswers(greedy.read());
+  REQUIRE(got.answers.size() == 500);
+  for (size_t i = 0; i < 500; ++i) REQUIRE(got.answers[i].body == (i % 2 == 0 ? f.prepared_body : "hello"));
+}
+
 TEST_CASE("session: HEAD never has a body", "[session][regression]") {
   SessionFixture f;
   f.file_bytes = test::patternOf(1000);

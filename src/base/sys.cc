@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <linux/sockios.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -94,6 +96,11 @@ class RealSys final : public Sys {
     socklen_t len = sizeof error;
     if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0) return errno;
     return error;
+  }
+  int outQueueBytes(int fd) noexcept override {
+    int bytes = 0;
+    const int rc = result(::ioctl(fd, SIOCOUTQ, &bytes));
+    return rc < 0 ? rc : bytes;
   }
   ssize_t recvFrom(int fd, void* data, size_t len) noexcept override {
     return direct(SYS_recvfrom, fd, data, len, 0, nullptr, nullptr);

@@ -41,6 +41,8 @@ class Sys {
   virtual int getSockName(int fd, sockaddr* address, socklen_t* len) noexcept = 0;
   virtual int setSockOpt(int fd, int level, int name, const void* value, socklen_t len) noexcept = 0;
   virtual int socketError(int fd) noexcept = 0;  // SO_ERROR as a positive errno
+  virtual int outQueueBytes(
+      int fd) noexcept = 0;  // SIOCOUTQ: given to send, not yet acknowledged by the peer
   virtual ssize_t recvFrom(int fd, void* data, size_t len) noexcept = 0;
   virtual ssize_t sendTo(int fd, const void* data, size_t len, bool more) noexcept = 0;    // MSG_NOSIGNAL
   virtual ssize_t sendVec(int fd, const iovec* parts, int count, bool more) noexcept = 0;  // MSG_NOSIGNAL

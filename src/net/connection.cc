@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "net/io_context.h"
 
@@ -137,8 +138,8 @@ void Connection::keepRest(Chunk& in) noexcept {
 
 void Connection::offerInput() noexcept {
   if (closed() || has(kInRead)) return;
-  if (in_ != nullptr) {
   set(kOffersSoon, false);
+  if (in_ != nullptr) {
     deliver(*in_);
   } else {
     flush();
@@ -147,16 +148,16 @@ void Connection::offerInput() noexcept {
   if (!closed()) updatePoller();
 }
 
-void Connection::endOfInput() noexcept {
 void Connection::offerInputSoon() noexcept {
   if (closed() || has(kOffersSoon)) return;
   set(kOffersSoon, true);
   context_.offerSoon(*this);
 }
 
+void Connection::endOfInput() noexcept {
   set(kReadEnded, true);
-  session_->onReadEnd(*this);
   if (has(kOffersSoon)) return;  // what was read before the end comes first
+  session_->onReadEnd(*this);
   if (!closed()) flush();
 }
 
@@ -202,6 +203,7 @@ void Connection::flush() noexcept {
     case IoState::kWantRead:
     case IoState::kWantWrite:
       set(kWantsWrite, true);
+      if (result.bytes < most) untaken_ = context_.loop().sys().outQueueBytes(fd_);
       session_->onWriteBlocked(*this, result.bytes);
       break;
     case IoState::kEof:  // the file has shrunk: what was promised cannot be sent
@@ -212,6 +214,12 @@ void Connection::flush() noexcept {
       return;
   }
   if (!closed()) updatePoller();
+}
+
+bool Connection::writeProgressed() noexcept {
+  if (closed()) return false;
+  const int untaken = context_.loop().sys().outQueueBytes(fd_);
+  return std::exchange(untaken_, untaken) != untaken;
 }
 
 void Connection::resumeRead() noexcept {

@@ -22,7 +22,7 @@ class IoContext;
 // idle: bytes are read into the loop's, and what a session leaves unconsumed moves into a borrowed chunk.
 //
 // Layout, 64-bit: handler vptr 8, wheel node 24, context 8, transport 8, session 8, input chunk 8, out queue
-// 24, counters 24, fd and slot 8, peer 20, listener and flags 4.
+// 24, counters 20, fd and slot 8, progress 4, peer 20, listener and flags 4.
 class Connection final : public event::IoHandler, private event::WheelNode {
  public:
   // A session that leaves more than this unconsumed, and does not pause reading, loses its connection
@@ -77,6 +77,11 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   void offerInputSoon() noexcept;
   size_t unreadBytes() const noexcept { return in_ == nullptr ? 0 : in_->size(); }
 
+  // While writing(): has the peer taken anything since the socket was found full, or since this was last
+  // asked? The poller tells of room only once a third of the send buffer is free, which a peer that reads
+  // slowly may take minutes for; so a deadline that passes asks here before it gives up.
+  bool writeProgressed() noexcept;
+
   // One deadline, in milliseconds from now, exact to IoContext::kTickMs; onTimeout is called when it passes.
   void setDeadline(uint32_t ms) noexcept;
   void clearDeadline() noexcept;
@@ -130,6 +135,7 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   uint32_t requests_ = 0;
   uint32_t slot_;
   int32_t fd_;
+  int32_t untaken_ = 0;  // what the peer had not acknowledged when that was last looked at
   PeerAddr peer_;
   uint16_t listener_;
   uint16_t flags_ = 0;

@@ -458,6 +458,15 @@ int SimSys::socketError(int fd) noexcept {
   return stream == nullptr ? EBADF : std::exchange(stream->error, 0);
 }
 
+// The way to the peer holds what the peer has not read.
+int SimSys::outQueueBytes(int fd) noexcept {
+  const Guard guard(mutex_);
+  const auto* stream = get<Stream>(fd);
+  if (stream == nullptr) return -EBADF;
+  const auto other = stream->peer.lock();
+  return other == nullptr ? 0 : static_cast<int>(other->in.size());
+}
+
 ssize_t SimSys::recvFrom(int fd, void* data, size_t len) noexcept {
   const Guard guard(mutex_);
   if (const int error = enter(Call::kRecv)) return -error;

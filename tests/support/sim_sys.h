@@ -116,6 +116,7 @@ class SimSys final : public Sys {
   int getSockName(int fd, sockaddr* address, socklen_t* len) noexcept override;
   int setSockOpt(int fd, int level, int name, const void* value, socklen_t len) noexcept override;
   int socketError(int fd) noexcept override;
+  int outQueueBytes(int fd) noexcept override;
   ssize_t recvFrom(int fd, void* data, size_t len) noexcept override;
   ssize_t sendTo(int fd, const void* data, size_t len, bool more) noexcept override;
   ssize_t sendVec(int fd, const iovec* parts, int count, bool more) noexcept override;

@@ -56,10 +56,12 @@ void Protocol::onWriteComplete(net::Connection& connection) noexcept {
 
 void Protocol::onTimeout(net::Connection& connection) noexcept {
   // A peer that takes nothing any more is cut off; an idle one is let go in peace.
-  if (connection.writing()) {
-    connection.reset();
-  } else {
+  if (!connection.writing()) {
     connection.close();
+  } else if (connection.writeProgressed()) {
+    connection.setDeadline(context_.service().options().send_timeout_ms);
+  } else {
+    connection.reset();
   }
 }
 

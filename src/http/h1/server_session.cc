@@ -335,7 +335,11 @@ void ServerSession::onWriteComplete(net::Connection& connection) noexcept {
 
 void ServerSession::onTimeout(net::Connection& connection) noexcept {
   if (connection.writing()) {
-    connection.reset();
+    if (connection.writeProgressed()) {
+      connection.setDeadline(options().send_timeout_ms);
+    } else {
+      connection.reset();
+    }
     return;
   }
   const bool head_begun = reading_ == Reading::kHead && slot_ != nullptr;

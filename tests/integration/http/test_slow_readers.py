@@ -1,5 +1,7 @@
 """Clients that take little at a time of what does not fit into one write, or leave."""
 
+import time
+
 import pytest
 
 from exchange_case import get
@@ -69,6 +71,22 @@ def test_the_last_answer_survives_requests_behind_it(start_server):
             response = wire.read_response()
             assert response.closes and response.body == pattern(1 << 20)
             wire.expect_close()
+
+
+def test_a_client_that_takes_little_but_steadily_is_not_reset(start_server):
+    """Far less than the third of the send buffer that epoll waits for before it tells of room."""
+    server = start_server({"worker_processes": 1, "http": {"send_timeout_ms": 500}}, files={"20m.bin": pattern(SIZE)})
+    with slow_wire(server) as wire:
+        wire.send(request("/20m.bin"))
+        wire.read_head()
+        begin, taken = time.monotonic(), b""
+        while time.monotonic() - begin < 4:
+            taken += wire.read_exactly(2000)
+            time.sleep(0.05)
+        assert taken == pattern(len(taken))
+        time.sleep(2.5)  # and one that stops is
+        with pytest.raises(ConnectionResetError):
+            wire.read_exactly(SIZE - len(taken))
 
 
 @pytest.mark.parametrize("leave", ["close", "reset"])

@@ -219,6 +219,37 @@ TEST_CASE("connection: a slow reader gets everything, and its writer hears of it
   CHECK(f.only().bytesOut() == 80000);
 }
 
+TEST_CASE("connection: what a peer takes below the poller's notice is progress", "[connection][regression]") {
+  Fixture f;
+  f.net.sys.setCapacity(1000);
+  SimPeer peer = f.net.connect();
+  REQUIRE(f.net.settle());
+  f.only().write(test::patternOf(5000));
+  f.only().flush();
+  REQUIRE(f.only().writing());
+  CHECK_FALSE(f.only().writeProgressed());
+  peer.read(1);
+  CHECK(f.only().writeProgressed());
+  CHECK_FALSE(f.only().writeProgressed());
+  peer.read(1);
+  peer.read(1);
+  CHECK(f.only().writeProgressed());
+  CHECK_FALSE(f.only().writeProgressed());
+}
+
+TEST_CASE("connection: the kernel tells what a peer has not taken", "[connection]") {
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+  CHECK(realSys().outQueueBytes(ends[0]) == 0);
+  REQUIRE(realSys().sendTo(ends[0], "bytes", 5, false) == 5);
+  CHECK(realSys().outQueueBytes(ends[0]) > 0);
+  char taken[5];
+  REQUIRE(realSys().recvFrom(ends[1], taken, sizeof taken) == 5);
+  CHECK(realSys().outQueueBytes(ends[0]) == 0);
+  for (const int fd : ends) realSys().closeFd(fd);
+  CHECK(realSys().outQueueBytes(-1) == -EBADF);
+}
+
 // Answers each 'x' with 300 KB, as long as no answer waits.
 struct Repeater {
   int depth = 0;

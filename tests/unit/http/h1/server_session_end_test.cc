@@ -127,6 +127,27 @@ TEST_CASE("session timeout: a client that takes nothing is reset", "[session]") 
   CHECK(f.server.net.io().size() == 0);
 }
 
+TEST_CASE("session timeout: a client that takes little at a time is not reset", "[session][regression]") {
+  SessionFixture f;
+  f.server.options.send_timeout_ms = 5000;
+  f.server.net.sys.setCapacity(10000);
+  f.file_bytes = test::patternOf(100000);
+  f.prepared_body = test::patternOf(100000);
+  f.server.start();
+  for (const char* target : {"/file", "/stream", "/prepared"}) {
+    SimPeer peer = f.server.connect();
+    peer.write(get(target));
+    for (int i = 0; i < 20; ++i) {
+      REQUIRE(f.server.net.pass(3000));
+      peer.read(10);  // far from the third of the buffer that the poller waits for
+      REQUIRE_FALSE(peer.gone());
+    }
+    REQUIRE(f.server.net.pass(12000));
+    CHECK(peer.sawReset());
+  }
+  CHECK(f.server.net.io().size() == 0);
+}
+
 TEST_CASE("session timeout: pipelining a request does not lift the send timeout", "[session]") {
   SessionFixture f;
   f.server.options.send_timeout_ms = 5000;

@@ -14,6 +14,8 @@ if(NOT ROOST_SANITIZE)
 endif()
 if(ROOST_SANITIZE)
   target_compile_options(roost_flags INTERFACE -fsanitize=${ROOST_SANITIZE} -fno-sanitize-recover=all)
+  # What g++ 12 says of the standard library's own code once it is instrumented.
+  target_compile_options(roost_flags INTERFACE -Wno-maybe-uninitialized)
   if(ROOST_SANITIZE MATCHES undefined)
     # The check of vtables asks a pipe whether memory is readable, and takes an object for broken when no descriptor is
     # left to make one: the tests of just that would fail for the tool's own need.

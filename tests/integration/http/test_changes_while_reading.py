@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 
 import pytest
 
@@ -31,8 +32,10 @@ def test_replaced_under_load(start_server, name):
     writer = threading.Thread(target=replace)
     writer.start()
     seen = set()
+    begin = time.monotonic()
     try:
-        for _ in range(4):
+        # On a busy machine the writer may have to wait for its turn.
+        while len(seen) < 3 and time.monotonic() - begin < 30:
             with server.connect() as wire:
                 for _ in range(10):
                     wire.send(request("/" + name) * 10)

@@ -6,6 +6,7 @@
 
 #include "event/loop.h"
 #include "event/task_pool.h"
+#include "http/counters.h"
 #include "http/date_cache.h"
 #include "http/service.h"
 #include "net/io_context.h"
@@ -63,11 +64,16 @@ class LoopContext {
   event::TaskPool& tasks() noexcept { return tasks_; }
   ExchangeTable& exchanges() noexcept { return exchanges_; }
 
+  // Counts there; it outlives this. nullptr, as at first: nowhere.
+  void setCounters(const HttpCounters* counters) noexcept { counters_ = counters; }
+  const HttpCounters* counters() const noexcept { return counters_; }
+
  private:
   void dropRetired(ServicePin& pin) noexcept;
 
   net::IoContext& io_;
   event::TaskPool& tasks_;
+  const HttpCounters* counters_ = nullptr;
   DateCache date_;
   ExchangeTable exchanges_;
   std::unique_ptr<ServicePin> pin_;

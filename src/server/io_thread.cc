@@ -40,11 +40,13 @@ IoThread::IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> 
       io_counters_(metrics),
       accept_counters_(metrics),
       cut_short_(metrics.counter({kCutShortMetric, "Answers that the server's end has cut short.", ""})),
+      http_counters_(metrics),
       io_(*loop_),
       http_(io_, tasks),
       protocol_(http_),
       local_sink_(io_, options.connection_limit) {
   io_.setCounters(&io_counters_);
+  http_.setCounters(&http_counters_);
   io_.setLingerMs(options.linger_ms);
   for (uint16_t i = 0; i < options.listener_count; ++i) io_.setFactory(i, protocol_);
 }

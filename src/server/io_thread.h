@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "event/loop.h"
 #include "event/task_pool.h"
+#include "http/counters.h"
 #include "http/h1/protocol.h"
 #include "http/loop_context.h"
 #include "metrics/registry.h"
@@ -89,6 +90,7 @@ class IoThread {
   const net::IoCounters io_counters_;
   const net::AcceptCounters accept_counters_;
   metrics::Counter& cut_short_;
+  const http::HttpCounters http_counters_;
   net::IoContext io_;
   http::LoopContext http_;
   http::h1::Protocol protocol_;

@@ -61,6 +61,7 @@ void Protocol::onTimeout(net::Connection& connection) noexcept {
   } else if (connection.writeProgressed()) {
     connection.setDeadline(context_.service().options().send_timeout_ms);
   } else {
+    if (const HttpCounters* counters = context_.counters()) counters->timeouts.add();
     connection.reset();
   }
 }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "http/error_page.h"
 #include "http/h1/protocol.h"
 #include "http/host.h"
 #include "http/target.h"
@@ -58,6 +59,7 @@ void ServerSession::attach(net::Connection& connection) noexcept {
   reading_ = Reading::kHead;
   closed_ = answered_ = no_content_ = blocked_ = input_behind_ = false;
   keep_alive_ = true;
+  head_done_ns_ = 0;
 }
 
 void ServerSession::accept(const FramingResult& framing) noexcept {
@@ -65,6 +67,8 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   const ServiceOptions& limits = options();
   const uint32_t max_requests = limits.max_requests_per_connection;
   connection_->countRequest();
+  if (const HttpCounters* counters = protocol_.context().counters()) counters->requests.add();
+  head_done_ns_ = protocol_.context().loop().nowNs();
   http10_ = head.version_minor == 0;
   keep_alive_ = framing.keep_alive && (max_requests == 0 || connection_->requests() < max_requests);
   chunked_body_ = framing.kind == BodyKind::kChunked;
@@ -181,7 +185,7 @@ void ServerSession::refuse(int status, const char* reason) noexcept {
   no_content_ = slot_ != nullptr && slot_->head.method == Method::kHead;
   ResponseHead head(status);
   const std::string_view body = protocol_.context().service().errorBody(status);
-  head.add("Content-Type", "text/html; charset=utf-8");
+  head.add("Content-Type", kErrorPageType);
   head.content_length = static_cast<int64_t>(body.size());
   sendHead(head, false);
   sendBytes(body, true);
@@ -262,12 +266,18 @@ void ServerSession::detachIfIdle(bool input_left) noexcept {
 }
 
 void ServerSession::abortExchange(AbortReason reason) noexcept {
+  const HttpCounters* counters = protocol_.context().counters();
+  if (counters != nullptr && exchange_.active() && stream_ == nullptr) counters->aborted.add();
   if (std::unique_ptr<ByteStreamListener> stream = std::move(stream_)) {
     stream->onClose(reason);
     // One of its own calls may be what brought this about.
     protocol_.context().loop().destroyLater(event::makeTask([gone = std::move(stream)] {}));
   }
   exchange_.abort(reason);
+}
+
+void ServerSession::countTimeout() noexcept {
+  if (const HttpCounters* counters = protocol_.context().counters()) counters->timeouts.add();
 }
 
 void ServerSession::onReadEnd(net::Connection& connection) noexcept {
@@ -338,12 +348,14 @@ void ServerSession::onTimeout(net::Connection& connection) noexcept {
     if (connection.writeProgressed()) {
       connection.setDeadline(options().send_timeout_ms);
     } else {
+      countTimeout();
       connection.reset();
     }
     return;
   }
   const bool head_begun = reading_ == Reading::kHead && slot_ != nullptr;
   const bool body_begun = reading_ == Reading::kBody && !answered_ && !exchange_.headSent();
+  if (reading_ != Reading::kHead || head_begun) countTimeout();
   if (!head_begun && !body_begun) {
     connection.close();
     return;

@@ -96,6 +96,7 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   void giveSlot() noexcept;
   void detachIfIdle(bool input_left) noexcept;
   void abortExchange(AbortReason reason) noexcept;
+  void countTimeout() noexcept;
 
   // Writing.
   bool leavesBodyUnread() const noexcept;
@@ -105,6 +106,8 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   uint64_t clip(uint64_t size, bool& fin) noexcept;
   SendResult afterSend(bool fin, bool file) noexcept;
   void endAnswer() noexcept;
+  void countHead(int status) noexcept;
+  void countAnswered() noexcept;
 
   Protocol& protocol_;
   net::Connection* connection_ = nullptr;
@@ -113,7 +116,8 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   std::unique_ptr<ByteStreamListener> stream_;
   uint64_t body_left_ = 0;  // of a request with Content-Length
   uint64_t body_seen_ = 0;
-  uint64_t out_left_ = 0;  // of an answer with Content-Length
+  uint64_t out_left_ = 0;     // of an answer with Content-Length
+  int64_t head_done_ns_ = 0;  // when the request's head was complete; 0: none that has not been answered
   uint32_t unconsumed_ = 0;
   Reading reading_ = Reading::kHead;
   Framing out_framing_ = Framing::kNone;

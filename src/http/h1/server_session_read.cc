@@ -157,7 +157,10 @@ void ServerSession::wantBody() noexcept {
   const bool comes_unasked = input_behind_ || connection_->unreadBytes() > 0;
   if (expects_continue_ && !exchange_.headSent()) {
     expects_continue_ = false;
-    if (!comes_unasked) connection_->write(std::string_view("HTTP/1.1 100 Continue\r\n\r\n"));
+    if (!comes_unasked) {
+      countHead(100);
+      connection_->write(std::string_view("HTTP/1.1 100 Continue\r\n\r\n"));
+    }
     connection_->flush();
   }
   if (busy_ || connection_->closed() || !connection_->readPaused()) return;

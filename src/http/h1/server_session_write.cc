@@ -50,6 +50,7 @@ void ServerSession::sendHead(const ResponseHead& head, bool fin) noexcept {
   }
   if (leavesBodyUnread()) keep_alive_ = false;
   out_framing_ = framing;
+  countHead(head.status);
   HeadText text;
   writeHead(text, *sized, framing, options().server_header, protocol_.context().date().text());
   append(text, connectionLine(persistence()));
@@ -124,7 +125,19 @@ SendResult ServerSession::afterSend(bool fin, bool file) noexcept {
   return blocked_ ? SendResult::kBlocked : SendResult::kAccepted;
 }
 
+void ServerSession::countHead(int status) noexcept {
+  if (const HttpCounters* counters = protocol_.context().counters()) counters->countResponse(status);
+}
+
+void ServerSession::countAnswered() noexcept {
+  const int64_t since_ns = std::exchange(head_done_ns_, 0);
+  const HttpCounters* counters = protocol_.context().counters();
+  if (counters == nullptr || since_ns == 0) return;
+  counters->answer_ns.record(static_cast<uint64_t>(protocol_.context().loop().nowNs() - since_ns));
+}
+
 void ServerSession::endAnswer() noexcept {
+  countAnswered();
   answered_ = true;
   blocked_ = false;
   connection_->flush();
@@ -135,6 +148,7 @@ void ServerSession::endAnswer() noexcept {
 void ServerSession::sendPrepared(PreparedResponse& response) noexcept {
   if (connection_->closed()) return;
   const std::string_view bytes = response.bytes(protocol_.context().date());
+  countHead(response.status());
   no_content_ = exchange_.isHead();
   if (leavesBodyUnread()) keep_alive_ = false;
   const Persistence kind = persistence();
@@ -169,6 +183,8 @@ void ServerSession::reset() noexcept {
 ByteStream* ServerSession::upgrade(const ResponseHead& head,
                                    std::unique_ptr<ByteStreamListener> listener) noexcept {
   if (connection_->closed() || reading_ != Reading::kDone || !may_upgrade_) return nullptr;
+  countHead(head.status);
+  countAnswered();
   HeadText text;
   writeHead(text, head, Framing::kNone, options().server_header, protocol_.context().date().text());
   append(text, connectionLine(Persistence::kUpgrade));

@@ -1,0 +1,51 @@
+// What this layer counts, and under which names.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "metrics/registry.h"
+
+namespace roost::http {
+
+// One loop's shards of the process's counters, which it alone writes, at the time things happen. They live as
+// long as the registry they were taken from.
+struct HttpCounters {
+  explicit HttpCounters(metrics::Registry& registry)
+      : requests(registry.counter({"roost_http_requests_total", "Requests whose head was read.", ""})),
+        answer_ns(registry.histogram(
+            {"roost_http_answer_nanoseconds", "From a request's whole head to its answer being handed over.",
+             "nanoseconds"},
+            kLongestNs, {}, kSignificantBits)),
+        timeouts(
+            registry.counter({"roost_http_timeouts_total",
+                              "Requests that came too slowly, and answers that a client did not take.", ""})),
+        aborted(registry.counter(
+            {"roost_http_aborted_total", "Exchanges that ended before their answer was complete.", ""})) {
+    for (size_t i = 0; i < responses.size(); ++i) {
+      responses[i] =
+          &registry.counter({"roost_http_responses_total", "Heads of answers, interim ones included.", ""},
+                            {{"class", std::to_string(i + 1) + "xx"}});
+    }
+  }
+
+  void countResponse(int status) const noexcept {
+    const auto index = static_cast<size_t>(status / 100 - 1);
+    if (index < responses.size()) responses[index]->add();
+  }
+
+  static constexpr uint64_t kLongestNs = 120'000'000'000;
+  static constexpr unsigned kSignificantBits = 5;  // within 6 %, in 4 KiB
+
+  metrics::Counter& requests;
+  // In steps of the loop's clock, which is read once per batch of events: what is answered within its batch
+  // counts as 0.
+  metrics::Histogram& answer_ns;
+  metrics::Counter& timeouts;
+  metrics::Counter& aborted;
+  std::array<metrics::Counter*, 5> responses{};  // 1xx to 5xx
+};
+
+}  // namespace roost::http

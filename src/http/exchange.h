@@ -107,10 +107,10 @@ class Exchange {
   ExchangeListener* listener() const noexcept { return listener_.get(); }
   bool active() const noexcept { return context_ != nullptr; }
   bool headSent() const noexcept { return head_sent_; }
-  void movedHead(std::string_view host,
-                 std::string_view path) noexcept;  // the head's text lies elsewhere now
-  void end() noexcept;                             // answered: forget everything
-  void abort(AbortReason reason) noexcept;         // tells the listener, then end()
+  // The head's text lies elsewhere now.
+  void movedHead(std::string_view host, std::string_view path) noexcept;
+  void end() noexcept;                      // answered: forget everything
+  void abort(AbortReason reason) noexcept;  // tells the listener, then end()
 
  private:
   bool open() const noexcept { return context_ != nullptr && !aborted_; }

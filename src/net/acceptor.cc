@@ -39,19 +39,35 @@ void RoundRobinSink::endOfBatch() noexcept {
 
 Acceptor::Acceptor(event::Loop& loop, Listener listener, uint16_t index, ConnectionSink& sink,
                    Trigger trigger) noexcept
-    : loop_(loop), listener_(std::move(listener)), sink_(sink), index_(index), trigger_(trigger) {}
+    : loop_(loop), listener_(std::move(listener)), sink_(sink), index_(index), trigger_(trigger) {
+  spares_.fill(-1);
+}
 
 Acceptor::~Acceptor() {
   stop();
-  if (spare_fd_ >= 0) loop_.sys().closeFd(spare_fd_);
+  releaseSpares();
 }
 
-void Acceptor::openSpare() noexcept {
-  if (spare_fd_ < 0) spare_fd_ = loop_.sys().openAt(AT_FDCWD, "/dev/null", O_RDONLY);
+// All or none: a part of them would be missed by whoever has a better use.
+bool Acceptor::holdSpares() noexcept {
+  for (int& fd : spares_) {
+    if (fd < 0) fd = loop_.sys().openAt(AT_FDCWD, "/dev/null", O_RDONLY);
+    if (fd >= 0) continue;
+    releaseSpares();
+    return false;
+  }
+  return true;
+}
+
+void Acceptor::releaseSpares() noexcept {
+  for (int& fd : spares_) {
+    if (fd >= 0) loop_.sys().closeFd(fd);
+    fd = -1;
+  }
 }
 
 Status Acceptor::start() {
-  openSpare();
+  static_cast<void>(holdSpares());  // a server with so few descriptors does without
   const uint32_t events = trigger_ == Trigger::kEdge ? EPOLLIN | EPOLLET : EPOLLIN;
   Status status = loop_.add(listener_.fd(), events, *this);
   listening_ = status.ok();
@@ -105,18 +121,16 @@ Acceptor::Outcome Acceptor::acceptOne() noexcept {
   }
 }
 
-// Out of descriptors: the spare one lets one waiting client be told by a close.
+// Out of descriptors: with the spares let go of, one waiting client can be told by a close.
 void Acceptor::turnAwayOne() noexcept {
-  if (spare_fd_ < 0) return;
+  if (spares_.front() < 0) return;
+  releaseSpares();
   Sys& sys = loop_.sys();
-  sys.closeFd(std::exchange(spare_fd_, -1));
   const int fd = sys.acceptOn(listener_.fd(), nullptr, nullptr);
-  if (fd >= 0) {
-    ++counts_.turned_away;
-    if (counters_ != nullptr) counters_->turned_away.add();
-    sys.closeFd(fd);
-  }
-  openSpare();
+  if (fd < 0) return;
+  ++counts_.turned_away;
+  if (counters_ != nullptr) counters_->turned_away.add();
+  sys.closeFd(fd);
 }
 
 void Acceptor::onIo(uint32_t) noexcept {
@@ -147,21 +161,17 @@ void Acceptor::goOn() noexcept {
 }
 
 void Acceptor::pause() noexcept {
+  if (listening_) loop_.remove(listener_.fd());
+  listening_ = false;
   ++counts_.pauses;
   if (counters_ != nullptr) counters_->pauses.add();
-  loop_.remove(listener_.fd());
-  listening_ = false;
   loop_.armIn(*this, std::chrono::milliseconds(pause_ms_));
   pause_ms_ = std::min(pause_ms_ * 2, kLongestPauseMs);
 }
 
+// Where clients wait already, adding the socket raises its event by itself.
 void Acceptor::onTimer() noexcept {
-  const Status status = start();
-  if (!status.ok()) {
-    loop_.armIn(*this, std::chrono::milliseconds(kLongestPauseMs));
-    return;
-  }
-  // Adding an fd that is ready already raises its event, so that nothing more is needed here.
+  if (!holdSpares() || !start().ok()) pause();
 }
 
 }  // namespace roost::net

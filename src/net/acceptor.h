@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -56,9 +57,10 @@ class LocalSink final : public ConnectionSink {
 };
 
 // Accepts on one listening socket. When descriptors or memory run out, or all loops are full, it stops
-// listening to the socket and comes back after a pause that doubles from 10 ms to 1 s; it never spins. One
-// spare descriptor is held back: with it a waiting client is accepted and closed, so that it learns at once
-// instead of hanging.
+// listening to the socket and comes back after a pause that doubles from 10 ms to 1 s; it never spins. A few
+// spare descriptors are held back and let go of then: with one a waiting client is accepted and closed, so
+// that it learns at once instead of hanging, and the clients that are connected already have all of them for
+// the files they ask for. Only once the spares can be had again are new clients taken.
 //
 // Belongs to the thread of `loop`; made and started before that loop runs.
 class Acceptor final : public event::IoHandler, public event::Timer {
@@ -66,7 +68,7 @@ class Acceptor final : public event::IoHandler, public event::Timer {
   struct Counts {
     uint64_t accepted = 0;
     uint64_t refused = 0;      // by address
-    uint64_t turned_away = 0;  // accepted on the spare descriptor and closed
+    uint64_t turned_away = 0;  // accepted on a spare descriptor and closed
     uint64_t pauses = 0;
   };
   enum class Trigger : uint8_t { kEdge, kLevel };
@@ -94,7 +96,8 @@ class Acceptor final : public event::IoHandler, public event::Timer {
   void turnAwayOne() noexcept;
   void goOn() noexcept;
   void pause() noexcept;
-  void openSpare() noexcept;
+  bool holdSpares() noexcept;
+  void releaseSpares() noexcept;
 
   static constexpr int64_t kFirstPauseMs = 10;
   static constexpr int64_t kLongestPauseMs = 1000;
@@ -109,7 +112,7 @@ class Acceptor final : public event::IoHandler, public event::Timer {
   Counts counts_;
   const AcceptCounters* counters_ = nullptr;
   int64_t pause_ms_ = kFirstPauseMs;
-  int spare_fd_ = -1;
+  std::array<int, 8> spares_;
   uint16_t index_;
   Trigger trigger_;
   bool listening_ = false;

@@ -186,7 +186,7 @@ TEST_CASE("a route must have exactly one handler", "[config]") {
 TEST_CASE("no more byte ranges may be asked for than a response can hold", "[config]") {
   CHECK(loadString(route(R"("path": "/", "static": {"max_ranges": 32})")).ok());
   CHECK(onlyError(route(R"("path": "/", "static": {"max_ranges": 33})")) ==
-        "http.sites[0].routes[0].static.max_ranges must be between 0 and 32, not 33");
+        "http.sites[0].routes[0].static.max_ranges must be between 0 and 32 ranges, not 33");
 }
 
 TEST_CASE("everything that is wrong is told at once, in the order of the file", "[config]") {

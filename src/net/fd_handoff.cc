@@ -1,5 +1,7 @@
 #include "net/fd_handoff.h"
 
+#include <algorithm>
+
 namespace roost::net {
 
 FdHandoff::~FdHandoff() {
@@ -34,13 +36,14 @@ void FdHandoff::adoptAll() noexcept {
   ring_.consume_all([this](const AcceptedSocket& socket) { target_.adopt(socket); });
 }
 
-// What is left after a turn is announced anew, and so comes behind what else is ready.
+// Only what waits now: a socket that comes meanwhile is announced by itself, and is read behind the notices
+// of file changes that came before it. What is left after a turn is announced anew, behind what else is
+// ready.
 void FdHandoff::onIo(uint32_t) noexcept {
+  const size_t waiting = ring_.read_available();
   const auto adopt = [this](const AcceptedSocket& socket) { target_.adopt(socket); };
-  for (size_t taken = 0; taken < kTurn; ++taken) {
-    if (!ring_.consume_one(adopt)) return;
-  }
-  if (ring_.read_available() > 0) target_.loop().sys().eventfdSignal(event_fd_);
+  for (size_t taken = 0; taken < std::min(waiting, kTurn); ++taken) ring_.consume_one(adopt);
+  if (waiting > kTurn) target_.loop().sys().eventfdSignal(event_fd_);
 }
 
 }  // namespace roost::net

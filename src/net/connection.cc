@@ -50,7 +50,8 @@ void Connection::onIo(uint32_t events) noexcept {
     if (closed()) return;
   }
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
-    if (has(kReadPaused) || has(kReadEnded)) {
+    // Input that is about to be offered again is dealt with before more is read.
+    if (has(kReadPaused) || has(kReadEnded) || has(kOffersSoon)) {
       // Both directions are gone, or the socket failed; the poller would repeat it for ever.
       if ((events & (EPOLLHUP | EPOLLERR)) != 0) {
         const int error = context_.loop().sys().socketError(fd_);

@@ -67,6 +67,7 @@ void Logger::startThread() {
   sigfillset(&all);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_id_.store(kStarting);  // a crash before its first step waits for it too
   thread_ = std::thread([this] { run(); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

@@ -94,6 +94,7 @@ class Logger {
   std::vector<ThreadBuffer*> busy_;  // of the current batch
 
   std::thread thread_;
+  static constexpr int64_t kStarting = -1;
   std::atomic<int64_t> thread_id_{0};  // the system's; 0: there is no log thread
   bool first_after_idle_ = true;       // the first lines after a rest are written at once
   bool had_lines_ = false;             // in the last batch

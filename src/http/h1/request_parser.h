@@ -28,13 +28,12 @@ class RequestParser {
 
   // `data` is the first byte of the head and `size` counts all bytes received of it so far; both may be
   // larger (what follows the head is not touched) and, after kNeedMore, come again with more bytes and at
-  // another address. The result does not depend on how the bytes were split. Mistakes are told as soon as they
-  // are there, those in the first 64 bytes at the latest with the next byte or the head's end; what is no text
-  // or no HTTP/1.1 at all is told at once. On kDone head.size is where the
-  // next message or the body begins. Limits must be the same in every call for one head, and so must `head`,
-  // which is filled on the way. After kError the connection cannot be used any further: where the next
-  // request begins is unknown. REQUIRES: reset() since the last kDone or kError; kSlack readable bytes behind
-  // data + size.
+  // another address. The result does not depend on how the bytes were split. Mistakes are told as soon as
+  // they are there, those in the first 64 bytes at the latest with the next byte or the head's end; what is
+  // no text or no HTTP/1.1 at all is told at once. On kDone head.size is where the next message or the body
+  // begins. Limits must be the same in every call for one head, and so must `head`, which is filled on the
+  // way. After kError the connection cannot be used any further: where the next request begins is unknown.
+  // REQUIRES: reset() since the last kDone or kError; kSlack readable bytes behind data + size.
   ParseState parse(const char* data, size_t size, const HeadLimits& limits, RequestHead& head) noexcept {
     return scan_(progress_, data, size, limits, head);
   }

@@ -41,9 +41,9 @@ class WatchListener {
 };
 
 // One loop's inotify instance. The loop reads its notices before the other events of the same batch
-// (Loop::setFirst); a change that comes while a batch is being handled is noticed at the loop's next turn. Every
-// folder on the way from the root is watched, so that a renamed folder takes what is known of its files with
-// it. Loop thread only.
+// (Loop::setFirst); a change that comes while a batch is being handled is noticed at the loop's next turn.
+// Every folder on the way from the root is watched, so that a renamed folder takes what is known of its files
+// with it. Loop thread only.
 class Watcher final : public event::IoHandler {
  public:
   Watcher(event::Loop& loop, WatchListener& listener) noexcept : loop_(loop), listener_(listener) {}

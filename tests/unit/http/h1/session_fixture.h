@@ -186,7 +186,9 @@ struct SessionFixture {
       head.add("Upgrade", "echo");
       auto listener = std::make_unique<ByteEcho>(fate);
       ByteEcho& mine = *listener;
-      mine.stream = e.upgrade(head, std::move(listener));
+      ByteStream* stream = e.upgrade(head, std::move(listener));
+      if (stream == nullptr) return e.replyError(426);  // the listener is gone
+      mine.stream = stream;
       bytes = &mine;
     });
     struct Pause final : RequestFilter {

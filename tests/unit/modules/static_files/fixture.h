@@ -7,10 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -141,6 +142,25 @@ inline CacheOptions withoutInotify() {
   return options;
 }
 
+// One thread waits for another to come this far. Held by both.
+class Gate {
+ public:
+  void open() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    opened_.wait(lock, [this] { return open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;
+};
+
 // A server whose only route "/" serves the folder. Change `root` and `options` before start().
 class StaticServer {
  public:
@@ -154,7 +174,7 @@ class StaticServer {
     root.server_header = options.server_header;
   }
   ~StaticServer() {
-    if (gate != nullptr) gate->set_value();
+    if (gate != nullptr) gate->open();
     tasks.stop();
     net.settle();
     net.io().closeAll();
@@ -182,17 +202,17 @@ class StaticServer {
   }
   // The one task thread does nothing until finishTasks().
   void holdTasks() {
-    gate = std::make_unique<std::promise<void>>();
-    std::unique_ptr<event::Task> wait = event::makeTask([opened = gate->get_future()] { opened.wait(); });
+    gate = std::make_shared<Gate>();
+    std::unique_ptr<event::Task> wait = event::makeTask([opened = gate] { opened->wait(); });
     tasks.submit(wait);
   }
   // Waits until the one task thread has done what it was given, then lets the loop hear of it.
   void finishTasks() {
-    if (gate != nullptr) gate->set_value();
+    if (gate != nullptr) gate->open();
     gate.reset();
-    std::promise<void> done;
-    std::unique_ptr<event::Task> last = event::makeTask([&done] { done.set_value(); });
-    if (tasks.submit(last)) done.get_future().wait();
+    const auto done = std::make_shared<Gate>();
+    std::unique_ptr<event::Task> last = event::makeTask([done] { done->open(); });
+    if (tasks.submit(last)) done->wait();
     net.settle();
   }
   test::SimPeer send(std::string_view request) {
@@ -231,7 +251,7 @@ class StaticServer {
   RootOptions root;
   test::SimLoop net;
   event::TaskPool tasks;
-  std::unique_ptr<std::promise<void>> gate;
+  std::shared_ptr<Gate> gate;
   CacheOptions cache_options;
   FilesByLoop files;
   std::unique_ptr<http::LoopContext> context;

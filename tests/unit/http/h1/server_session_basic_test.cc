@@ -178,6 +178,25 @@ TEST_CASE("session: thousands of pipelined requests with a reader that lags", "[
   CHECK(most_queued < 400 * 1024);
 }
 
+// What has been read and not answered has a bound, and a client that only pipelines must not run into it.
+TEST_CASE("session: pipelined requests are read no faster than answered", "[session][regression]") {
+  SessionFixture f;
+  f.prepared_body = test::patternOf(65000);
+  f.server.net.sys.setCapacity(8 << 20);
+  f.server.start();
+  SimPeer peer = f.server.connect();
+  std::string requests;
+  while (requests.size() < (6 << 20)) requests += get("/prepared");
+  peer.write(requests);
+  size_t bytes = 0;
+  for (int turn = 0; turn < 200; ++turn) {
+    f.server.net.loop().runOnce(0);
+    bytes += peer.read().size();
+  }
+  CHECK_FALSE(peer.sawReset());
+  CHECK(bytes > 100 * f.prepared_body.size());
+}
+
 TEST_CASE("session: pipelined large answers leave others their turn", "[session][regression]") {
   SessionFixture f;
   f.prepared_body = test::patternOf(65000);

@@ -67,10 +67,6 @@ class RealSys final : public Sys {
     const uint64_t one = 1;
     return static_cast<int>(result(::write(fd, &one, sizeof one)));
   }
-  int eventfdDrain(int fd) noexcept override {
-    uint64_t count = 0;
-    return static_cast<int>(result(::read(fd, &count, sizeof count)));
-  }
 
   int socketCreate(int family, int type, int protocol) noexcept override {
     return result(::socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));

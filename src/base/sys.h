@@ -30,7 +30,6 @@ class Sys {
   virtual int timerfdSet(int fd, int64_t absolute_ns) noexcept = 0;  // 0 disarms
   virtual int eventfdCreate() noexcept = 0;                          // non-blocking
   virtual int eventfdSignal(int fd) noexcept = 0;                    // adds 1
-  virtual int eventfdDrain(int fd) noexcept = 0;                     // reads the counter away
 
   // Sockets. All made non-blocking and close-on-exec.
   virtual int socketCreate(int family, int type, int protocol) noexcept = 0;

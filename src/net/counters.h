@@ -13,7 +13,6 @@ struct IoCounters {
             {"roost_connections_opened_total", "Accepted connections an IO thread took over.", ""})),
         closed(registry.counter(
             {"roost_connections_closed_total", "Accepted connections that have ended.", ""})),
-        requests(registry.counter({"roost_requests_total", "Requests of connections that have ended.", ""})),
         bytes_in(registry.counter(
             {"roost_received_bytes_total", "Received on connections that have ended.", "bytes"})),
         bytes_out(
@@ -23,7 +22,6 @@ struct IoCounters {
   metrics::Counter& opened;
   metrics::Counter& closed;
   // Added up when a connection ends, so that counting costs a busy one nothing.
-  metrics::Counter& requests;
   metrics::Counter& bytes_in;
   metrics::Counter& bytes_out;
 };

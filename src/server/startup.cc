@@ -77,7 +77,7 @@ int serve(ServerConfig config, config::Node root, module::Registry& registry) {
              cut_short == 1 ? "" : "s", IoThread::kDrainMs);
   }
   LOG_INFO("stopped after {} requests on {} connections; {} refused by address",
-           metrics.counterValue("roost_requests_total"),
+           metrics.counterValue("roost_http_requests_total"),
            metrics.counterValue("roost_connections_accepted_total"),
            metrics.counterValue("roost_connections_refused_total"));
   return 0;

@@ -319,15 +319,6 @@ int SimSys::eventfdSignal(int fd) noexcept {
   return 8;
 }
 
-int SimSys::eventfdDrain(int fd) noexcept {
-  const Guard guard(mutex_);
-  auto* event = get<sim::EventFd>(fd);
-  if (event == nullptr) return -EBADF;
-  if (event->count == 0) return -EAGAIN;
-  event->count = 0;
-  return 8;
-}
-
 // ---- sockets
 // --------------------------------------------------------------------------------------------------
 

@@ -107,7 +107,6 @@ class SimSys final : public Sys {
   int timerfdSet(int fd, int64_t absolute_ns) noexcept override;
   int eventfdCreate() noexcept override;
   int eventfdSignal(int fd) noexcept override;
-  int eventfdDrain(int fd) noexcept override;
   int socketCreate(int family, int type, int protocol) noexcept override;
   int bindTo(int fd, const sockaddr* address, socklen_t len) noexcept override;
   int listenOn(int fd, int backlog) noexcept override;

@@ -22,7 +22,7 @@ constexpr size_t kAltStackBytes = 64 * 1024;  // AVX-512 state alone takes some 
 
 std::array<struct sigaction, kSignals.size()> g_former;
 bool g_installed = false;
-std::atomic<bool> g_crashing{false};
+std::atomic<int64_t> g_crashing_thread{0};
 
 const char* signalName(int signal_number) noexcept {
   const char* name = ::sigabbrev_np(signal_number);
@@ -50,15 +50,21 @@ void writeLastLine(int signal_number, const siginfo_t* info) noexcept {
   }
 }
 
+void restoreFormerHandlers() noexcept {
+  for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &g_former[i], nullptr);
+}
+
 void onCrash(int signal_number, siginfo_t* info, void*) noexcept {
-  if (g_crashing.exchange(true)) {
+  const int64_t self = ::syscall(SYS_gettid);
+  int64_t nobody = 0;
+  if (g_crashing_thread.compare_exchange_strong(nobody, self)) {
+    Logger::instance().flushForCrash(kWaitNs);
+    writeLastLine(signal_number, info);
+  } else if (nobody != self) {
     for (;;) ::pause();  // another thread is at it already and will end the process
   }
-  Logger::instance().flushForCrash(kWaitNs);
-  writeLastLine(signal_number, info);
-  for (size_t i = 0; i < kSignals.size(); ++i) {
-    if (kSignals[i] == signal_number) ::sigaction(signal_number, &g_former[i], nullptr);
-  }
+  // All of them: the handler that comes next may end the process by another of these signals.
+  restoreFormerHandlers();
   ::raise(signal_number);  // taken when this handler returns
 }
 

@@ -142,10 +142,11 @@ Stats Logger::stats() noexcept {
 }
 
 RingRef Logger::newBuffer(std::string_view thread_name, int64_t tid) noexcept {
-  const uint32_t generation = g_front.generation.load(std::memory_order_acquire);
-  if (generation == 0) return nullptr;
   try {
     const std::lock_guard<std::mutex> guard(buffers_lock_);
+    // Looked at under the lock that retireBuffers() takes: a ring listed after a stop would never be retired.
+    const uint32_t generation = g_front.generation.load(std::memory_order_acquire);
+    if (generation == 0) return nullptr;
     RingRef buffer(new ThreadBuffer(ring_bytes_, generation, ring_blocks_));
     buffer->prefix = LineFormatter(format()).threadPrefix(thread_name, tid);
     buffer->tid = tid;

@@ -34,7 +34,13 @@ int sendFlags(bool more) noexcept {
 }
 
 // The calls of every request go past glibc's wrappers, which are cancellation points: in a program with
-// threads each costs two more function calls, and nobody cancels threads here.
+// threads each costs two more function calls, and nobody cancels threads here. ThreadSanitizer knows whose a
+// descriptor is from those very wrappers.
+#ifdef __SANITIZE_THREAD__
+constexpr bool kByWrappers = true;
+#else
+constexpr bool kByWrappers = false;
+#endif
 template <class... Args>
 long direct(long number, Args... args) noexcept {
   return result(::syscall(number, args...));
@@ -76,7 +82,9 @@ class RealSys final : public Sys {
   }
   int listenOn(int fd, int backlog) noexcept override { return result(::listen(fd, backlog)); }
   int acceptOn(int fd, sockaddr* address, socklen_t* len) noexcept override {
-    return static_cast<int>(direct(SYS_accept4, fd, address, len, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    constexpr int kFlags = SOCK_NONBLOCK | SOCK_CLOEXEC;
+    if constexpr (kByWrappers) return result(::accept4(fd, address, len, kFlags));
+    return static_cast<int>(direct(SYS_accept4, fd, address, len, kFlags));
   }
   int connectTo(int fd, const sockaddr* address, socklen_t len) noexcept override {
     return result(::connect(fd, address, len));
@@ -115,7 +123,10 @@ class RealSys final : public Sys {
     return direct(SYS_sendfile, out_fd, in_fd, &from, len);
   }
   int shutdownWrite(int fd) noexcept override { return result(::shutdown(fd, SHUT_WR)); }
-  int closeFd(int fd) noexcept override { return static_cast<int>(direct(SYS_close, fd)); }
+  int closeFd(int fd) noexcept override {
+    if constexpr (kByWrappers) return result(::close(fd));
+    return static_cast<int>(direct(SYS_close, fd));
+  }
 
   int openAt(int dir_fd, const char* path, int flags) noexcept override {
     return result(::openat(dir_fd, path, flags | O_CLOEXEC));

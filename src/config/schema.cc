@@ -19,6 +19,9 @@ constexpr size_t kLongestPatternText = 4096;  // std::regex recurses once per ch
 const SchemaJson::json_pointer kRouteSchema(
     "/properties/http/properties/sites/items/properties/routes/items");
 
+const SchemaJson::json_pointer kSiteSchema("/properties/http/properties/sites/items");
+const SchemaJson::json_pointer kHttpSchema("/properties/http");
+
 // The words of JSON Schema that check.cc understands, and ours.
 constexpr std::string_view kKnownWords[] = {
     "$schema",        "title",          "description", "type",
@@ -28,7 +31,7 @@ constexpr std::string_view kKnownWords[] = {
     "default",        "x-unit",         "x-path",      "x-secret",
     "x-switch",       "x-append",       "x-alias-for", "x-inherit",
     "x-pattern-text", "x-default-text", "x-map-key",   "x-ignored",
-    "x-handler"};
+    "x-handler",      "x-inherited",    "x-example"};
 
 // Objects may hold "include": said once, referred to from each of them, for the sake of editors.
 const char* const kIncludeText =
@@ -87,6 +90,17 @@ void addFragment(SchemaImpl& impl, const SchemaFragment& fragment) {
   checkWords(json, fragment.key);
   SchemaJson& route = impl.json[kRouteSchema];
   if (route["properties"].contains(fragment.key)) fail(fragment.key, "two modules have this key");
+  if (fragment.is_inherited) {
+    SchemaJson& types = json["type"];
+    if (types.is_string()) types = SchemaJson::array({types});
+    if (std::find(types.begin(), types.end(), "null") == types.end()) types.push_back("null");
+    json["x-inherited"] = true;
+    for (const auto& place : {kSiteSchema, kHttpSchema}) {
+      SchemaJson& properties = impl.json[place]["properties"];
+      if (properties.contains(fragment.key)) fail(fragment.key, "this key is taken");
+      properties[fragment.key] = json;
+    }
+  }
   if (fragment.is_handler) {
     impl.handlers.push_back(fragment.key);
     json["x-handler"] = true;

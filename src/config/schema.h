@@ -11,11 +11,14 @@ namespace roost::config {
 
 struct SchemaImpl;  // config/schema_impl.h, for this folder only
 
-// What a module adds to the schema: a key of a route and the JSON Schema of its value.
+// What a module adds to the schema: a key and the JSON Schema of its value.
 struct SchemaFragment {
   std::string key;         // "static"
   std::string_view text;   // borrowed during assemble() only
   bool is_handler = true;  // a route has exactly one handler key and any number of others
+  // The key may also stand in a site and in `http`, for all routes below; null takes it away again from there
+  // on. REQUIRES: !is_handler.
+  bool is_inherited = false;
 };
 
 // The JSON Schema (draft-07) of the whole configuration, of the core and of every module. Made once at
@@ -32,8 +35,9 @@ struct SchemaFragment {
 //   x-pattern-text  what `pattern` demands, in words
 class Schema {
  public:
-  // Puts each fragment below a route's properties. Errors: text that is no JSON, a word of JSON Schema that
-  // this reader does not know (it must never be weaker than the schema says), a key given twice.
+  // Puts each fragment below a route's properties, an inherited one below a site's and http's too. Errors:
+  // text that is no JSON, a word of JSON Schema that this reader does not know (it must never be weaker than
+  // the schema says), a key given twice.
   static Result<Schema> assemble(std::string_view core, const std::vector<SchemaFragment>& fragments);
 
   Schema(Schema&&) noexcept;

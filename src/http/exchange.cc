@@ -3,14 +3,17 @@
 #include <cassert>
 
 #include "http/error_page.h"
+#include "log/log.h"
 
 namespace roost::http {
 
-void Exchange::start(LoopContext& context, StreamPort& port, const RequestHead& head, std::string_view host,
-                     std::string_view path, const Route& route, ServicePin& pin, bool has_body) noexcept {
+void Exchange::start(LoopContext& context, StreamPort& port, const RequestHead& head, RequestState& state,
+                     std::string_view host, std::string_view path, const Route& route, ServicePin& pin,
+                     bool has_body) noexcept {
   context_ = &context;
   port_ = &port;
   head_ = &head;
+  state_ = &state;
   route_ = &route;
   pin_ = &pin;
   host_ = host;
@@ -20,6 +23,22 @@ void Exchange::start(LoopContext& context, StreamPort& port, const RequestHead& 
   has_body_ = has_body;
   head_sent_ = false;
   aborted_ = paused_ = false;
+  state.progress = {0, context.loop().nowNs(), 0};
+  error_status_ = 0;
+  reroutes_ = 0;
+}
+
+void Exchange::makeRequestId() const noexcept {
+  context_->nextRequestId(state_->request_id);
+  state_->has_request_id = true;
+}
+
+std::string_view Exchange::param(std::string_view name) const noexcept {
+  const RouteParams& params = state_->params;
+  for (size_t i = 0; i < params.count; ++i) {
+    if (params.params[i].name == name) return path_.substr(params.params[i].off, params.params[i].len);
+  }
+  return {};
 }
 
 void Exchange::runRoute() noexcept {
@@ -27,10 +46,36 @@ void Exchange::runRoute() noexcept {
   while (next_filter_ < filters.size()) {
     const Verdict verdict = filters[next_filter_++]->onRequest(*this);
     if (verdict == Verdict::kContinue) continue;
-    paused_ = verdict == Verdict::kPaused && open();
+    if (verdict == Verdict::kPaused) paused_ = open();
     return;
   }
   route_->handler->handle(*this);
+}
+
+bool Exchange::reroute(std::string_view path, const std::string* query) noexcept {
+  if (!open() || parked() || head_sent_) return false;
+  if (++reroutes_ > kMaxReroutes) {
+    LOG_EVERY_SECOND(WARN, "{}: sent on from path to path without end", path_);
+    replyError(500);
+    return false;
+  }
+  if (query != nullptr) {
+    state_->new_query = *query;
+    state_->has_new_query = true;
+  }
+  goTo(path);
+  next_filter_ = 0;
+  if (trace() != nullptr)
+    trace()->note("goes on as " + state_->new_path + ", route \"" + route_->path + "\"");
+  runRoute();
+  return true;
+}
+
+void Exchange::goTo(std::string_view path) noexcept {
+  std::string moved(path);  // it may be a part of the old one
+  state_->new_path = std::move(moved);
+  path_ = state_->new_path;
+  route_ = &Router::findIn(*route_->site, path_, state_->params);
 }
 
 void Exchange::resume(Verdict verdict) noexcept {
@@ -41,7 +86,7 @@ void Exchange::resume(Verdict verdict) noexcept {
 
 void Exchange::movedHead(std::string_view host, std::string_view path) noexcept {
   host_ = host;
-  path_ = path;
+  if (path_.data() != state_->new_path.data()) path_ = path;
 }
 
 void Exchange::listen(std::unique_ptr<ExchangeListener> listener) noexcept {
@@ -53,7 +98,13 @@ void Exchange::listen(std::unique_ptr<ExchangeListener> listener) noexcept {
 
 void Exchange::filterHead(ResponseHead& head) noexcept {
   head_sent_ = true;
+  if (error_status_ != 0) {
+    head.status = error_status_;
+    if (!parked() && state_->error_extra != nullptr) head.addAll(*state_->error_extra);
+  }
+  if (Progress* kept = progress()) kept->status = head.status;
   if (parked()) return;
+  route_->filterHead(path_, head);
   for (const auto& filter : route_->response_filters) filter->onHead(*this, head);
 }
 
@@ -80,19 +131,47 @@ void Exchange::reply(ResponseHead& head, std::string_view body) noexcept {
 void Exchange::reply(PreparedResponse& response) noexcept {
   if (!mayBegin()) return;
   head_sent_ = true;
+  if (Progress* kept = progress()) kept->status = response.status();
   port_->sendPrepared(response);
 }
 
 void Exchange::replyError(int status, const ResponseHead* extra) noexcept {
   if (!mayBegin()) return;
-  if (extra == nullptr && mayReplyPrepared() && Service::hasErrorBody(status)) {
-    return reply(pin_->errorPage(status));
+  if (error_status_ != 0) return replyWithoutPage(status);
+  if (!parked()) {
+    const auto page = route_->error_pages.find(status);
+    if (page != route_->error_pages.end()) return fetchErrorPage(status, page->second, extra);
+    const bool plain = extra == nullptr && mayReplyPrepared() && route_->head_filters.empty();
+    if (plain && Service::hasErrorBody(status)) return reply(pin_->errorPage(status));
   }
   ResponseHead head(status);
-  const std::string_view body = parked() ? std::string_view{} : service().errorBody(status);
+  if (extra != nullptr) head.addAll(*extra);
+  replyOwnPage(head);
+}
+
+// The route of the page answers, but with our status. Its filters do not run, or the page behind a password
+// could never say that one is needed.
+void Exchange::fetchErrorPage(int status, const std::string& page, const ResponseHead* extra) noexcept {
+  error_status_ = static_cast<int16_t>(status);
+  state_->error_extra = extra != nullptr ? std::make_unique<ResponseHead>(*extra) : nullptr;
+  if (trace() != nullptr) trace()->note("status " + std::to_string(status) + ": its page is " + page);
+  goTo(page);
+  route_->handler->handle(*this);
+}
+
+// The page for an error cannot be had, which is said with `status`: the client is told what was wrong at
+// first.
+void Exchange::replyWithoutPage(int status) noexcept {
+  LOG_EVERY_SECOND(WARN, "the page {} for status {} is answered with {} itself", path_, error_status_,
+                   status);
+  ResponseHead head(std::exchange(error_status_, int16_t{0}));
+  if (!parked() && state_->error_extra != nullptr) head.addAll(*state_->error_extra);
+  replyOwnPage(head);
+}
+
+void Exchange::replyOwnPage(ResponseHead& head) noexcept {
+  const std::string_view body = parked() ? std::string_view{} : service().errorBody(head.status);
   if (!body.empty()) head.add("Content-Type", kErrorPageType);
-  if (extra != nullptr)
-    extra->forEach([&](std::string_view name, std::string_view value) { head.add(name, value); });
   reply(head, body);
 }
 
@@ -112,6 +191,16 @@ void Exchange::releaseService() noexcept {
 
 void Exchange::park() noexcept {
   if (!open() || parked()) return;
+  if (!route_->observers.empty() || !state_->attachments.empty()) {
+    parked_ = std::make_unique<ParkedState>();
+    parked_->progress = state_->progress;
+    for (const auto& observer : route_->observers) {
+      if (auto parked = observer->onPark(*this)) parked_->observers.push_back(std::move(parked));
+    }
+    parked_->attachments = std::move(state_->attachments);
+  }
+  state_->clear();
+  state_ = nullptr;
   head_ = nullptr;
   route_ = nullptr;
   host_ = path_ = {};
@@ -124,8 +213,30 @@ ExchangeHandle Exchange::handle() {
   return {*context_, name_};
 }
 
+Outcome Exchange::outcome() const noexcept {
+  Outcome how;
+  if (const Progress* kept = progress()) {
+    how.status = kept->status;
+    how.content_bytes = kept->content_bytes;
+    how.duration_ns = context_->loop().nowNs() - kept->started_ns;
+  }
+  return how;
+}
+
 void Exchange::end() noexcept {
-  if (context_ == nullptr) return;
+  if (context_ != nullptr) finish(outcome());
+}
+
+void Exchange::finish(const Outcome& outcome) noexcept {
+  if (!parked()) {
+    for (const auto& observer : route_->observers) observer->onEnd(*this, outcome);
+  }
+  if (parked_ != nullptr) {
+    for (const auto& observer : parked_->observers) observer->onEnd(outcome);
+    parked_.reset();
+  }
+  if (state_ != nullptr) state_->clear();
+  state_ = nullptr;
   if (name_.given()) {
     context_->exchanges().remove(name_.slot);
     name_ = {};
@@ -144,7 +255,10 @@ void Exchange::abort(AbortReason reason) noexcept {
   if (!open()) return;
   aborted_ = true;  // what the listener does now must not lead here again
   if (listener_ != nullptr) listener_->onAbort(reason);
-  end();
+  Outcome how = outcome();
+  how.aborted = true;
+  how.reason = reason;
+  finish(how);
 }
 
 void ExchangeHandle::reply(std::unique_ptr<ResponseHead> head, BufferRef body) const {

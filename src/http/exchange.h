@@ -11,9 +11,11 @@
 #include "http/loop_context.h"
 #include "http/message.h"
 #include "http/prepared_response.h"
+#include "http/request_state.h"
 #include "http/response_head.h"
 #include "http/router.h"
 #include "http/stream_port.h"
+#include "http/trace.h"
 #include "net/address.h"
 #include "net/open_file.h"
 
@@ -33,10 +35,23 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  // The request. REQUIRES: not parked.
+  // The request as it was sent. REQUIRES: not parked.
   const RequestHead& request() const noexcept { return *head_; }
-  // The target's path, percent-decoded once, without dot segments and repeated slashes (decodePath).
+  // The path to answer: the target's, percent-decoded once, without dot segments and repeated slashes
+  // (decodePath), or what a rewrite has made of it.
   std::string_view path() const noexcept { return path_; }
+  // What follows '?', without it, or what a rewrite has made of it. REQUIRES: not parked.
+  std::string_view query() const noexcept {
+    return state_->has_new_query ? std::string_view(state_->new_query) : head_->view(head_->query);
+  }
+  // The method to answer: the request's, or GET where a page for an error is wanted.
+  Method method() const noexcept {
+    return error_status_ != 0 && !head_request_ ? Method::kGet : head_->method;
+  }
+  // What the parts in braces of the route's path stood for; empty where the route has no such part.
+  // REQUIRES, here and below to requestId(): not parked.
+  std::string_view param(std::string_view name) const noexcept;
+  const RouteParams& params() const noexcept { return state_->params; }
   std::string_view host() const noexcept { return host_; }  // without port, as sent
   const Route& route() const noexcept { return *route_; }
   const Service& service() const noexcept { return *pin_->service; }
@@ -44,7 +59,39 @@ class Exchange {
   bool hasBody() const noexcept { return has_body_; }
 
   LoopContext& context() const noexcept { return *context_; }
+  // The other end of the connection.
   const net::PeerAddr& peer() const noexcept { return port_->peer(); }
+  // Who asked: the peer, or whom a trusted proxy names.
+  const net::PeerAddr& client() const noexcept { return state_->has_client ? state_->client : port_->peer(); }
+  void setClient(const net::PeerAddr& client) noexcept {
+    state_->client = client;
+    state_->has_client = true;
+  }
+
+  // How the client reached us, as far as is known: "http", or what a trusted proxy says.
+  std::string_view scheme() const noexcept { return state_->https ? "https" : "http"; }
+  void setHttps(bool https) noexcept { state_->https = https; }
+  // 32 hexadecimal digits that no other request of this process has, nor (by chance) any of another.
+  std::string_view requestId() const noexcept {
+    if (!state_->has_request_id) makeRequestId();
+    return {state_->request_id.data(), state_->request_id.size()};
+  }
+
+  // Starts over with another path of the same site (canonical; the query only where one is given), from the
+  // first filter of its route. False when that has happened kMaxReroutes times: then 500 has been answered.
+  // A filter that calls this returns kReplied. REQUIRES: !headSent(), and nobody listens yet.
+  static constexpr uint8_t kMaxReroutes = 10;
+  bool reroute(std::string_view path, const std::string* query = nullptr) noexcept;
+  // The status that a page is being fetched for (Route::error_pages), 0 in an ordinary exchange. Its handler
+  // answers 200 with the whole page; the status goes out in its place.
+  int errorStatus() const noexcept { return error_status_; }
+
+  // Where to say what is decided and why; nullptr while serving.
+  Trace* trace() const noexcept { return context_->trace(); }
+  // Kept until the exchange has ended, parked or not. REQUIRES: not parked.
+  void attach(std::unique_ptr<Attachment> attachment) {
+    state_->attachments.push_back(std::move(attachment));
+  }
 
   // Leaves `listener` to hear of the body, of writability and of an abort. A request's body waits
   // until somebody listens or the exchange is answered (then it is read away); while it waits nothing more
@@ -76,8 +123,12 @@ class Exchange {
   // Whole answers.
   void reply(ResponseHead& head, std::string_view body) noexcept;
   void reply(PreparedResponse& response) noexcept;  // REQUIRES: mayReplyPrepared()
-  bool mayReplyPrepared() const noexcept { return !parked() && route_->response_filters.empty(); }
-  // The service's own page for a status; `extra` holds further fields (Allow, Retry-After) or is nullptr.
+  // Whether an answer made ready with Route::filterHead() may be sent as it is.
+  bool mayReplyPrepared() const noexcept {
+    return !parked() && route_->response_filters.empty() && error_status_ == 0;
+  }
+  // The page that the route names for a status, or the service's own; `extra` holds further fields (Allow,
+  // Retry-After) or is nullptr.
   void replyError(int status, const ResponseHead* extra = nullptr) noexcept;
   // Gives up an answer that has begun and cannot be completed: the peer sees that it is cut off.
   void abandon() noexcept {
@@ -101,14 +152,20 @@ class Exchange {
   void resume(Verdict verdict) noexcept;
 
   // For protocols: the life of an exchange.
-  void start(LoopContext& context, StreamPort& port, const RequestHead& head, std::string_view host,
-             std::string_view path, const Route& route, ServicePin& pin, bool has_body) noexcept;
+  // `state` lies beside the head and moves with it; its params are those of `route`.
+  void start(LoopContext& context, StreamPort& port, const RequestHead& head, RequestState& state,
+             std::string_view host, std::string_view path, const Route& route, ServicePin& pin,
+             bool has_body) noexcept;
   void runRoute() noexcept;  // filters, then the handler
   ExchangeListener* listener() const noexcept { return listener_.get(); }
   bool active() const noexcept { return context_ != nullptr; }
   bool headSent() const noexcept { return head_sent_; }
   // The head's text lies elsewhere now.
   void movedHead(std::string_view host, std::string_view path) noexcept;
+  // `bytes` of the answer's content have been handed to the connection.
+  void countContent(uint64_t bytes) noexcept {
+    if (Progress* kept = progress()) kept->content_bytes += bytes;
+  }
   void end() noexcept;                      // answered: forget everything
   void abort(AbortReason reason) noexcept;  // tells the listener, then end()
 
@@ -116,7 +173,18 @@ class Exchange {
   bool open() const noexcept { return context_ != nullptr && !aborted_; }
   bool mayBegin() const noexcept;
   void filterHead(ResponseHead& head) noexcept;
+  void goTo(std::string_view path) noexcept;
+  void fetchErrorPage(int status, const std::string& page, const ResponseHead* extra) noexcept;
+  void replyWithoutPage(int status) noexcept;
+  void replyOwnPage(ResponseHead& head) noexcept;
+  Outcome outcome() const noexcept;
+  Progress* progress() const noexcept {
+    if (state_ != nullptr) return &state_->progress;
+    return parked_ != nullptr ? &parked_->progress : nullptr;
+  }
+  void makeRequestId() const noexcept;
   void releaseService() noexcept;
+  void finish(const Outcome& outcome) noexcept;
 
   LoopContext* context_ = nullptr;
   StreamPort* port_ = nullptr;
@@ -127,7 +195,11 @@ class Exchange {
   std::string_view host_;
   std::string_view path_;
   ExchangeTable::Name name_;
+  RequestState* state_ = nullptr;
+  std::unique_ptr<ParkedState> parked_;
+  int16_t error_status_ = 0;  // whose page is being fetched
   uint16_t next_filter_ = 0;
+  uint8_t reroutes_ = 0;
   bool head_request_ = false;
   bool has_body_ = false;
   bool head_sent_ = false;

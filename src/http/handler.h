@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace roost::http {
@@ -37,12 +38,57 @@ class RequestFilter {
   virtual Verdict onRequest(Exchange& exchange) const noexcept = 0;
 };
 
-// Looks at the head of every answer of its route before it is sent. What it needs of the request it took in
-// RequestFilter::onRequest where the exchange may be parked by then. Immutable, as Handler.
+// Changes the head of every answer of its route, looking at nothing but the path that was asked for and the
+// head itself. Its work is done once for an answer that is kept ready (PreparedResponse). Immutable, as
+// Handler.
+class HeadFilter {
+ public:
+  virtual ~HeadFilter() = default;
+  virtual void onHead(std::string_view path, ResponseHead& head) const noexcept = 0;
+};
+
+// Looks at the head of every answer of its route before it is sent, behind the HeadFilters. It may look at
+// the request, and so a route that has one cannot use answers that are kept ready: what does not depend on
+// the request is better made a HeadFilter. Not asked once the exchange is parked. Immutable, as Handler.
 class ResponseFilter {
  public:
   virtual ~ResponseFilter() = default;
   virtual void onHead(Exchange& exchange, ResponseHead& head) const noexcept = 0;
+};
+
+// How an exchange ended.
+struct Outcome {
+  int status = 0;              // of the answer's head; 0: none was sent
+  uint64_t content_bytes = 0;  // of the answer's content that were handed to the connection
+  int64_t duration_ns = 0;     // since the request's head was complete
+  bool aborted = false;        // the answer was not completed, for `reason`
+  AbortReason reason = AbortReason::kPeerClosed;
+};
+
+// What is left of an observer's interest in an exchange that has parked: it took what it needs of the
+// request.
+class ParkedObserver {
+ public:
+  virtual ~ParkedObserver() = default;
+  virtual void onEnd(const Outcome& outcome) noexcept = 0;
+};
+
+// Is told of every end of an exchange of its route, after the last byte of the answer has been handed over or
+// the exchange was aborted: an access log. The request can still be read, the answer is gone. Immutable, as
+// Handler.
+class ExchangeObserver {
+ public:
+  virtual ~ExchangeObserver() = default;
+  virtual void onEnd(const Exchange& exchange, const Outcome& outcome) const noexcept = 0;
+  // The request's head is about to be freed, the route with it: what is returned is told of the end instead.
+  // nullptr: nobody is.
+  virtual std::unique_ptr<ParkedObserver> onPark(const Exchange& exchange) const noexcept = 0;
+};
+
+// Something a filter keeps with an exchange; destroyed when the exchange has ended, parked or not.
+class Attachment {
+ public:
+  virtual ~Attachment() = default;
 };
 
 // What a handler leaves with an exchange that is not answered at once. Owned by the exchange; loop thread.

@@ -1,6 +1,7 @@
 #include "http/loop_context.h"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 namespace roost::http {
@@ -30,8 +31,33 @@ Exchange* ExchangeTable::find(Name name) const noexcept {
   return entries_[name.slot].exchange;
 }
 
+namespace {
+
+uint64_t randomWord() {
+  std::random_device device;
+  return uint64_t{device()} << 32 | device();
+}
+
+// A bijection that leaves no pattern of its argument to be seen (splitmix64's).
+uint64_t scrambled(uint64_t x) noexcept {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+void LoopContext::nextRequestId(std::array<char, 32>& out) noexcept {
+  constexpr char kDigits[] = "0123456789abcdef";
+  const uint64_t words[] = {request_id_base_, scrambled(request_id_base_ + ++last_request_)};
+  char* at = out.data();
+  for (const uint64_t word : words) {
+    for (int shift = 60; shift >= 0; shift -= 4) *at++ = kDigits[(word >> shift) & 15];
+  }
+}
+
 LoopContext::LoopContext(net::IoContext& io, event::TaskPool& tasks) noexcept
-    : io_(io), tasks_(tasks), date_(io.loop()) {}
+    : io_(io), tasks_(tasks), request_id_base_(randomWord()), date_(io.loop()) {}
 
 LoopContext::~LoopContext() = default;
 

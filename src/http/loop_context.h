@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -14,6 +15,7 @@
 namespace roost::http {
 
 class Exchange;
+class Trace;
 
 // Names of exchanges that somebody else holds: a slot and a generation. Loop thread only.
 class ExchangeTable {
@@ -64,9 +66,16 @@ class LoopContext {
   event::TaskPool& tasks() noexcept { return tasks_; }
   ExchangeTable& exchanges() noexcept { return exchanges_; }
 
+  // Writes 32 hexadecimal digits that were never written before.
+  void nextRequestId(std::array<char, 32>& out) noexcept;
+
   // Counts there; it outlives this. nullptr, as at first: nowhere.
   void setCounters(const HttpCounters* counters) noexcept { counters_ = counters; }
   const HttpCounters* counters() const noexcept { return counters_; }
+
+  // Exchanges of this loop tell it what they do; nullptr, as always while serving: nobody.
+  void setTrace(Trace* trace) noexcept { trace_ = trace; }
+  Trace* trace() const noexcept { return trace_; }
 
  private:
   void dropRetired(ServicePin& pin) noexcept;
@@ -74,6 +83,9 @@ class LoopContext {
   net::IoContext& io_;
   event::TaskPool& tasks_;
   const HttpCounters* counters_ = nullptr;
+  Trace* trace_ = nullptr;
+  const uint64_t request_id_base_;  // random
+  uint64_t last_request_ = 0;
   DateCache date_;
   ExchangeTable exchanges_;
   std::unique_ptr<ServicePin> pin_;

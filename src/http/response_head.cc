@@ -29,6 +29,10 @@ size_t ResponseHead::indexOf(std::string_view name) const noexcept {
   return i;
 }
 
+void ResponseHead::addAll(const ResponseHead& other) {
+  other.forEach([this](std::string_view name, std::string_view value) { add(name, value); });
+}
+
 std::string_view ResponseHead::get(std::string_view name) const noexcept {
   const size_t i = indexOf(name);
   return i == lines_.size() ? std::string_view{} : valueOf(lines_[i]);

@@ -26,6 +26,7 @@ class ResponseHead {
   // checked.
   void add(std::string_view name, std::string_view value);
   void addNumber(std::string_view name, uint64_t value);
+  void addAll(const ResponseHead& other);  // its lines
   // The first line of this name, case-insensitively; empty where there is none.
   std::string_view get(std::string_view name) const noexcept;
   bool has(std::string_view name) const noexcept { return indexOf(name) != lines_.size(); }

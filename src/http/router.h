@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,24 +11,51 @@
 
 #include "base/status.h"
 #include "http/handler.h"
+#include "http/route_table.h"
 
 namespace roost::http {
 
+struct Site;
+
 // One route of a site: what answers, and what stands before and behind it. Immutable once its Service is
-// built.
+// built. Filters are shared by the routes that inherit them.
 struct Route {
   std::string path;  // "/docs/": a prefix; "/about": that path alone
   std::unique_ptr<const Handler> handler;
-  std::vector<std::unique_ptr<const RequestFilter>> request_filters;
-  std::vector<std::unique_ptr<const ResponseFilter>> response_filters;
+  std::vector<std::shared_ptr<const RequestFilter>> request_filters;
+  std::vector<std::shared_ptr<const HeadFilter>> head_filters;
+  std::vector<std::shared_ptr<const ResponseFilter>> response_filters;
+  std::vector<std::shared_ptr<const ExchangeObserver>> observers;
+  // Where the answers of an error status come from instead of the built-in page: a path of the same site.
+  std::map<int, std::string> error_pages;
+  const Site* site = nullptr;  // set by Router::build
 
   bool isPrefix() const noexcept { return path.back() == '/'; }
+  // Runs the head filters, for an answer that is made ready to be sent many times.
+  void filterHead(std::string_view asked_path, ResponseHead& head) const noexcept {
+    for (const auto& filter : head_filters) filter->onHead(asked_path, head);
+  }
 };
 
 // A virtual host.
 struct Site {
   std::vector<std::string> hosts;  // "example.org", "*.example.org", "*": lower case, without port
   std::vector<std::unique_ptr<Route>> routes;
+  // Answers what no route fits: the site's own filters and observers, and 404.
+  Route fallback;
+  std::unique_ptr<const RouteTable> table;  // set by Router::build
+};
+
+// What the variable parts of a route's path stood for: places in the canonical path. Filled by Router::find.
+struct RouteParams {
+  static constexpr size_t kMost = 8;
+  struct Param {
+    std::string_view name;  // the route's
+    uint32_t off = 0;       // in the path
+    uint32_t len = 0;
+  };
+  std::array<Param, kMost> params;
+  uint8_t count = 0;
 };
 
 // Finds the route of a request: the site by its host (exact name, then the longest wildcard, then "*", or
@@ -37,24 +67,20 @@ class Router {
   // is not, with its place); otherwise the first one counts. Errors: no site.
   static Result<Router> build(std::vector<std::unique_ptr<Site>> sites);
 
-  // `host` as in Host or the target, without port, any case; `path` canonical. nullptr: no route fits.
-  const Route* find(std::string_view host, std::string_view path) const noexcept;
+  // `host` as in Host or the target, without port, any case; `path` canonical. Where no route fits it is the
+  // site's fallback.
+  const Route& find(std::string_view host, std::string_view path, RouteParams& params) const noexcept;
+  // Within one site, for a request that has been sent on to another path.
+  static const Route& findIn(const Site& site, std::string_view path, RouteParams& params) noexcept;
+  // The site that answers for hosts no other site has.
+  const Site& defaultSite() const noexcept { return *sites_[default_site_]; }
 
  private:
-  // Keys are views of what sites_ holds, so that looking up allocates nothing.
-  using RouteTable = std::unordered_map<std::string_view, const Route*>;
-  using HostTable = std::unordered_map<std::string_view, size_t>;  // to an index of index_
-  struct SiteIndex {
-    RouteTable exact;
-    RouteTable prefixes;
-    std::vector<size_t> prefix_sizes;  // each once, largest first
-  };
-  static SiteIndex indexOf(const Site& site);
+  using HostTable = std::unordered_map<std::string_view, size_t>;  // to an index of sites_
   void addHost(std::string_view host, size_t site);
-  const SiteIndex& siteFor(std::string_view host) const noexcept;
+  const Site& siteFor(std::string_view host) const noexcept;
 
   std::vector<std::unique_ptr<Site>> sites_;
-  std::vector<SiteIndex> index_;
   HostTable by_host_;      // exact names
   HostTable by_wildcard_;  // ".example.org"
   size_t default_site_ = 0;

@@ -22,16 +22,20 @@ struct StartContext {
 
 // What surrounds the route that a module is asked to build.
 struct RouteContext {
-  std::string_view path;           // the route's own
+  std::string_view path;           // the route's own; empty where the key stands above routes
   config::Node root;               // of the effective configuration
+  config::Node site;               // the site's object; none where the key stands in `http`
   std::string_view server_header;  // the Server field's value, empty for none
 };
 
-// What a module makes of its key in a route.
+// What a module makes of its key. Where the key stands above routes, in a site or in `http`, it is built once
+// and what it made is shared by all routes below that do not have the key themselves.
 struct RouteParts {
   std::unique_ptr<const http::Handler> handler;  // nullptr for a module that only filters
-  std::vector<std::unique_ptr<const http::RequestFilter>> request_filters;
-  std::vector<std::unique_ptr<const http::ResponseFilter>> response_filters;
+  std::vector<std::shared_ptr<const http::RequestFilter>> request_filters;
+  std::vector<std::shared_ptr<const http::HeadFilter>> head_filters;
+  std::vector<std::shared_ptr<const http::ResponseFilter>> response_filters;
+  std::vector<std::shared_ptr<const http::ExchangeObserver>> observers;
 };
 
 // Something that can be plugged into routes: static files, push, a proxy. One object per process, owned by
@@ -45,7 +49,8 @@ class Module {
 
   // Main thread, once, before the loops run.
   virtual Status start(const StartContext& context) = 0;
-  // Main thread, for each route at every load of a configuration. `options` is the value of the module's key.
+  // Main thread, for each time the key stands in a configuration, at every load of one. `options` is the
+  // value of the module's key, never null.
   // An error's position is `options` (config::errorAt).
   virtual Result<RouteParts> build(config::Node options, const RouteContext& context) = 0;
   // On each loop's own thread, before it takes its first connection and after its last is gone.

@@ -23,9 +23,13 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  // The module behind a key of a route; nullptr when there is none.
+  // The module behind a key; nullptr when there is none.
   Module* find(std::string_view key) const noexcept;
   size_t size() const noexcept { return entries_.size(); }
+  // In their order, which is the one in which their filters see requests. REQUIRES: index < size().
+  const std::string& key(size_t index) const noexcept { return entries_[index].schema.key; }
+  bool isHandler(size_t index) const noexcept { return entries_[index].schema.is_handler; }
+  Module& module(size_t index) const noexcept { return *entries_[index].module; }
 
   // The schema of the whole configuration: the core's and every module's. Errors: see
   // config::Schema::assemble.

@@ -73,8 +73,9 @@ class Builder {
     http::ServiceOptions options = optionsOf(http_node);
     server_header_ = options.server_header;
     std::vector<std::unique_ptr<http::Site>> sites;
+    const Parts http_parts = partsOf(http_node, {}, {{}, root_, {}, server_header_});
     const Node site_nodes = http_node["sites"];
-    for (size_t i = 0; i < site_nodes.size(); ++i) sites.push_back(buildSite(site_nodes.at(i)));
+    for (size_t i = 0; i < site_nodes.size(); ++i) sites.push_back(buildSite(site_nodes.at(i), http_parts));
     ServiceResult result;
     if (errors_.empty()) {
       Result<http::Router> router = http::Router::build(std::move(sites));
@@ -89,8 +90,31 @@ class Builder {
   }
 
  private:
-  std::unique_ptr<http::Site> buildSite(Node node) {
+  // What each module has made of its key, by its place in the registry; nullptr where the key is not there.
+  using Parts = std::vector<std::shared_ptr<RouteParts>>;
+
+  // The modules' keys in `node`, over what stands above it.
+  Parts partsOf(Node node, Parts parts, const RouteContext& context) {
+    parts.resize(registry_.size());
+    for (size_t i = 0; i < registry_.size(); ++i) {
+      const Node options = node[registry_.key(i)];
+      if (!options.exists()) continue;
+      parts[i] = nullptr;
+      if (options.isNull()) continue;
+      Result<RouteParts> made = registry_.module(i).build(options, context);
+      if (made.ok()) {
+        parts[i] = std::make_shared<RouteParts>(std::move(made).value());
+      } else {
+        errors_.push_back(errorAt(options, made.status().message()));
+      }
+    }
+    return parts;
+  }
+
+  std::unique_ptr<http::Site> buildSite(Node node, const Parts& http_parts) {
     auto site = std::make_unique<http::Site>();
+    const Parts site_parts = partsOf(node, http_parts, {{}, root_, node, server_header_});
+    take(site_parts, site->fallback);
     const Node hosts = node["host"];
     for (size_t i = 0; i < hosts.size(); ++i) addHost(*site, hosts.at(i));
     std::unordered_map<std::string, Node> paths;
@@ -98,7 +122,7 @@ class Builder {
     for (size_t i = 0; i < routes.size(); ++i) {
       const Node path = routes.at(i)["path"];
       const bool good_path = checkPath(path, paths);
-      std::unique_ptr<http::Route> route = buildRoute(routes.at(i));
+      std::unique_ptr<http::Route> route = buildRoute(routes.at(i), node, site_parts);
       if (good_path && route != nullptr) site->routes.push_back(std::move(route));
     }
     return site;
@@ -171,31 +195,28 @@ class Builder {
   }
 
   // nullptr after an error.
-  std::unique_ptr<http::Route> buildRoute(Node node) {
+  std::unique_ptr<http::Route> buildRoute(Node node, Node site, const Parts& site_parts) {
     auto route = std::make_unique<http::Route>();
     route->path = node["path"].asString();
-    bool good = true;
-    for (const config::Member member : node.members()) {
-      Module* module = registry_.find(member.key);
-      if (module == nullptr) continue;  // the route's own keys; the schema knows no others
-      Result<RouteParts> parts = module->build(member.value, {route->path, root_, server_header_});
-      if (!parts.ok()) {
-        errors_.push_back(errorAt(member.value, parts.status().message()));
-        good = false;
-        continue;
-      }
-      take(std::move(parts).value(), *route);
-    }
-    if (!good) return nullptr;
+    const size_t errors_before = errors_.size();
+    take(partsOf(node, site_parts, {route->path, root_, site, server_header_}), *route);
+    if (errors_.size() > errors_before) return nullptr;
     if (route->handler != nullptr) return route;
     errors_.push_back(errorAt(node, fmt::format("path \"{}\" has no handler", route->path)));
     return nullptr;
   }
 
-  static void take(RouteParts parts, http::Route& route) {
-    if (parts.handler != nullptr) route.handler = std::move(parts.handler);
-    for (auto& filter : parts.request_filters) route.request_filters.push_back(std::move(filter));
-    for (auto& filter : parts.response_filters) route.response_filters.push_back(std::move(filter));
+  // Filters come in the order of the registry, whatever the order of keys in the file.
+  static void take(const Parts& parts, http::Route& route) {
+    const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+    for (const std::shared_ptr<RouteParts>& part : parts) {
+      if (part == nullptr) continue;
+      if (part->handler != nullptr) route.handler = std::move(part->handler);
+      append(route.request_filters, part->request_filters);
+      append(route.head_filters, part->head_filters);
+      append(route.response_filters, part->response_filters);
+      append(route.observers, part->observers);
+    }
   }
 
   const Node root_;

@@ -169,9 +169,21 @@ void Acceptor::pause() noexcept {
   pause_ms_ = std::min(pause_ms_ * 2, kLongestPauseMs);
 }
 
+// Whether there is a descriptor for a client beyond the spares. Without this look the spares would be taken
+// from those who use them, only to be let go of again at the first client.
+bool Acceptor::hasRoom() noexcept {
+  const int fd = loop_.sys().openAt(AT_FDCWD, "/dev/null", O_RDONLY);
+  if (fd < 0) return false;
+  const bool has_spares = holdSpares();
+  loop_.sys().closeFd(fd);
+  return has_spares;
+}
+
 // Where clients wait already, adding the socket raises its event by itself.
 void Acceptor::onTimer() noexcept {
-  if (!holdSpares() || !start().ok()) pause();
+  if (hasRoom() && start().ok()) return;
+  releaseSpares();
+  pause();
 }
 
 }  // namespace roost::net

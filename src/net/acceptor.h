@@ -96,6 +96,7 @@ class Acceptor final : public event::IoHandler, public event::Timer {
   void turnAwayOne() noexcept;
   void goOn() noexcept;
   void pause() noexcept;
+  bool hasRoom() noexcept;
   bool holdSpares() noexcept;
   void releaseSpares() noexcept;
 

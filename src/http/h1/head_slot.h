@@ -8,6 +8,7 @@
 #include "http/h1/chunked_decoder.h"
 #include "http/h1/request_parser.h"
 #include "http/message.h"
+#include "http/request_state.h"
 #include "net/chunk.h"
 
 namespace roost::http::h1 {
@@ -21,6 +22,7 @@ struct HeadSlot {
   ChunkedDecoder chunks;
   std::string_view host;
   std::string_view path;  // canonical; in the head's text, or in path_text
+  RequestState state;
   std::string path_text;
   net::Chunk* text = nullptr;  // owned; nullptr while the text lies in the read buffer
 };

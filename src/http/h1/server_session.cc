@@ -91,16 +91,11 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   }
   if (!resolve()) return;
   if (head.form == TargetForm::kAsterisk) return answerOptionsAsterisk();
-  const Route* route = protocol_.context().service().router().find(slot_->host, slot_->path);
-  static const Route kNoRoute;
-  exchange_.start(protocol_.context(), *this, head, slot_->host, slot_->path,
-                  route != nullptr ? *route : kNoRoute, protocol_.context().pin(),
-                  reading_ == Reading::kBody);
-  if (route != nullptr) {
-    exchange_.runRoute();
-  } else {
-    exchange_.replyError(404);
-  }
+  const Router& router = protocol_.context().service().router();
+  const Route& route = router.find(slot_->host, slot_->path, slot_->state.params);
+  exchange_.start(protocol_.context(), *this, head, slot_->state, slot_->host, slot_->path, route,
+                  protocol_.context().pin(), reading_ == Reading::kBody);
+  exchange_.runRoute();
   if (!exchange_.active() || answered_) return;
   if (reading_ == Reading::kBody) {
     connection_->setDeadline(limits.body_timeout_ms);

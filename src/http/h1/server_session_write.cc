@@ -86,6 +86,7 @@ SendResult ServerSession::sendContent(uint64_t size, bool fin, bool file, Put&& 
   size = clip(size, fin);
   if (connection_->closed()) return SendResult::kClosed;
   if (size > 0) {
+    exchange_.countContent(size);
     const bool chunked = out_framing_ == Framing::kChunked;
     char line[18];
     if (chunked) connection_->write(chunkSizeLine(size, line));
@@ -150,6 +151,7 @@ void ServerSession::sendPrepared(PreparedResponse& response) noexcept {
   const std::string_view bytes = response.bytes(protocol_.context().date());
   countHead(response.status());
   no_content_ = exchange_.isHead();
+  if (!no_content_) exchange_.countContent(response.body().size());
   if (leavesBodyUnread()) keep_alive_ = false;
   const Persistence kind = persistence();
   if (kind == Persistence::kDefault && !no_content_ && !input_behind_ && !connection_->writing()) {

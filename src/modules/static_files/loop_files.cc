@@ -180,13 +180,13 @@ FileEntry* LoopFiles::missingAbove(const RootOptions& root, std::string_view pat
 // answers for everything below, however many names are tried there.
 void LoopFiles::learnMissing(const RootOptions& root, std::string_view path) {
   for (const std::string_view folder : FoldersOf(path)) {
-    const Found found = look(root, folder, false, false);
+    const Found found = look(root, folder, false, {}, false);
     if (found.entry->kind == FileEntry::Kind::kRefused) return;
   }
 }
 
 LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path, bool may_block,
-                                 bool may_learn) {
+                                 const Asked& asked, bool may_learn) {
   Found found;
   found.owned = std::make_unique<FileEntry>();
   FileEntry& entry = *found.owned;
@@ -194,7 +194,7 @@ LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path,
   entry.root_id = root.id;
   entry.path = std::string(path);
   entry.expires_ns = loop_.nowNs() + options_.revalidate_ns;
-  Look look{root, folderOf(root), entry, may_block};
+  Look look{root, folderOf(root), entry, may_block, asked};
   // Watched first and looked at then, so that no change falls between.
   entry.watch = watcher_.watchFolder(root.id, root.folder, folderOfPath(path));
   bool keepable = true;
@@ -333,6 +333,7 @@ bool LoopFiles::readBody(Look& look, int fd) {
   head.add("Content-Type", entry.content_type);
   addFileFields(head, entry, look.root);
   if (look.root.max_ranges > 0) head.add("Accept-Ranges", "bytes");
+  if (look.asked.route != nullptr) look.asked.route->filterHead(look.asked.path, head);
   const size_t size = static_cast<size_t>(entry.size);
   entry.whole = http::PreparedResponse(head, size, look.root.server_header);
   Sys& sys = loop_.sys();

@@ -26,16 +26,28 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
 
   LoopFiles(http::LoopContext& context, const CacheOptions& options);
 
+  // Whose head filters an answer that is kept ready goes through.
+  struct Asked {
+    const http::Route* route = nullptr;  // nullptr: none
+    std::string_view path;               // the request's
+  };
+
+  static const Asked& noRoute() noexcept {
+    static const Asked none;
+    return none;
+  }
+
   // What `path` (canonical, below the root) stands for. With `may_block` a cold file is read from disk here.
-  // The entry is good until the next call, or the next turn of the loop.
-  Found find(const RootOptions& root, std::string_view path, bool may_block) {
+  // The entry is good until the next call, or the next turn of the loop. REQUIRES: one root and path are
+  // always asked for with the same route and path of the request.
+  Found find(const RootOptions& root, std::string_view path, bool may_block, const Asked& asked = noRoute()) {
     const int64_t now_ns = loop_.nowNs();
     if (now_ns >= check_roots_at_ns_) checkRoots();
     FileEntry* entry = cache_.find(root.id, path);
     if (entry != nullptr && now_ns < entry->expires_ns) return {entry, nullptr, false};
     if (!root.dot_files && isHidden(path)) return {&hidden_, nullptr, false};
     if (FileEntry* missing = missingAbove(root, path)) return {missing, nullptr, false};
-    return look(root, path, may_block, true);
+    return look(root, path, may_block, asked, true);
   }
 
   Sys& sys() noexcept { return loop_.sys(); }
@@ -50,6 +62,7 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
     RootFolder& folder;
     FileEntry& entry;
     bool may_block;
+    const Asked& asked;
     bool cold = false;
     bool linked = false;  // a link may have been on the way
   };
@@ -62,7 +75,8 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
 
   void checkRoots();
   RootFolder& folderOf(const RootOptions& root);
-  Found look(const RootOptions& root, std::string_view path, bool may_block, bool may_learn);
+  Found look(const RootOptions& root, std::string_view path, bool may_block, const Asked& asked,
+             bool may_learn);
   static bool isHidden(std::string_view path) noexcept;
   FileEntry* missingAbove(const RootOptions& root, std::string_view path) noexcept;
   void learnMissing(const RootOptions& root, std::string_view path);

@@ -39,7 +39,7 @@ StaticHandler::StaticHandler(RootOptions options, std::shared_ptr<const http::Mi
     : root_(std::move(options)), mime_(std::move(mime)), files_(files) {}
 
 void StaticHandler::serve(http::Exchange& exchange, bool may_block) const noexcept {
-  const Method method = exchange.request().method;
+  const Method method = exchange.method();
   if (method != Method::kGet && method != Method::kHead) {
     http::ResponseHead head(204);
     head.add("Allow", kAllow);
@@ -49,12 +49,13 @@ void StaticHandler::serve(http::Exchange& exchange, bool may_block) const noexce
   LoopFiles& files = *files_[exchange.context().index()];
   const std::string_view path =
       root_.only_file.empty() ? exchange.path().substr(root_.strip) : std::string_view(root_.only_file);
-  LoopFiles::Found found = files.find(root_, path, may_block);
+  const LoopFiles::Asked asked{&exchange.route(), exchange.path()};
+  LoopFiles::Found found = files.find(root_, path, may_block, asked);
   if (found.cold) {
     if (warmUp(exchange, fullPath(*found.entry), 0, found.entry->size, &serveWarmed)) return;
     // No loop waits for a disk while there are threads to do it, even if all of them are busy.
     if (exchange.context().tasks().hasThreads()) return refuseForNow(exchange);
-    found = files.find(root_, path, true);
+    found = files.find(root_, path, true, asked);
   }
   answer(exchange, files, *found.entry);
 }
@@ -80,7 +81,8 @@ void StaticHandler::answer(http::Exchange& exchange, LoopFiles& files, FileEntry
     case FileEntry::Kind::kFile:
       break;
   }
-  if ((exchange.request().present & kConditional) == 0) return answerWhole(exchange, files, entry);
+  const bool conditional = (exchange.request().present & kConditional) != 0;
+  if (!conditional || exchange.errorStatus() != 0) return answerWhole(exchange, files, entry);
   bool range_applies = true;
   if (!preconditionsHold(exchange, entry, range_applies)) return;
   if (!range_applies) return answerWhole(exchange, files, entry);

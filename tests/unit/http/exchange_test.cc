@@ -53,12 +53,12 @@ TEST_CASE("exchange: filters run in order, may answer, and see every head", "[ex
     ResponseHead head(200);
     e.reply(head, "open");
   });
-  open.request_filters.push_back(std::make_unique<Before>('a', Verdict::kContinue, log));
-  open.request_filters.push_back(std::make_unique<Before>('b', Verdict::kContinue, log));
-  open.response_filters.push_back(std::make_unique<After>());
+  open.request_filters.push_back(std::make_shared<Before>('a', Verdict::kContinue, log));
+  open.request_filters.push_back(std::make_shared<Before>('b', Verdict::kContinue, log));
+  open.response_filters.push_back(std::make_shared<After>());
   auto& shut = server.on("/shut", [&](Exchange&) { log += 'h'; });
-  shut.request_filters.push_back(std::make_unique<Before>('c', Verdict::kReplied, log));
-  shut.request_filters.push_back(std::make_unique<Before>('d', Verdict::kContinue, log));
+  shut.request_filters.push_back(std::make_shared<Before>('c', Verdict::kReplied, log));
+  shut.request_filters.push_back(std::make_shared<Before>('d', Verdict::kContinue, log));
   server.start();
   const auto got = test::parseAnswers(
       server.ask("GET /open HTTP/1.1\r\nHost: a\r\n\r\nGET /shut HTTP/1.1\r\nHost: a\r\n\r\n"));

@@ -28,8 +28,9 @@ Result<Router> build(Sites... sites) {
 }
 
 std::string found(const Router& router, std::string_view host, std::string_view path) {
-  const Route* route = router.find(host, path);
-  return route == nullptr ? "none" : route->path;
+  RouteParams params;
+  const Route& route = router.find(host, path, params);
+  return &route == &route.site->fallback ? "none" : route.path;
 }
 
 TEST_CASE("router: the longest path that fits", "[router]") {
@@ -56,7 +57,7 @@ TEST_CASE("router: exact host, then the longest wildcard, then the default", "[r
   REQUIRE(router.ok());
   const auto which = [&](std::string_view host) {
     for (const char* path : {"/1/", "/2/", "/3/", "/4/", "/5/"}) {
-      if (router.value().find(host, path) != nullptr) return path[1] - '0';
+      if (found(router.value(), host, path) != "none") return path[1] - '0';
     }
     return 0;
   };
@@ -73,7 +74,7 @@ TEST_CASE("router: exact host, then the longest wildcard, then the default", "[r
   CHECK(which(std::string(5000, 'a')) == 5);
   CHECK(which(".") == 5);
   const auto no_default = build(site({"a"}, {"/1/"}), site({"b"}, {"/2/"}));
-  CHECK(no_default.value().find("c", "/1/") != nullptr);  // the first site
+  CHECK(found(no_default.value(), "c", "/1/") != "none");  // the first site
 }
 
 TEST_CASE("router: a site there must be", "[router]") {
@@ -83,8 +84,8 @@ TEST_CASE("router: a site there must be", "[router]") {
 TEST_CASE("router: longest hosts", "[router]") {
   const std::string longest(kMaxHostBytes, 'a');
   const auto router = build(site({"*"}, {"/1/"}), site({longest}, {"/2/"}));
-  CHECK(router.value().find(std::string(kMaxHostBytes, 'A'), "/2/") != nullptr);
-  CHECK(router.value().find(std::string(kMaxHostBytes + 1, 'A'), "/1/") != nullptr);
+  CHECK(found(router.value(), std::string(kMaxHostBytes, 'A'), "/2/") != "none");
+  CHECK(found(router.value(), std::string(kMaxHostBytes + 1, 'A'), "/1/") != "none");
 }
 
 TEST_CASE("router: moved, it still finds", "[router]") {

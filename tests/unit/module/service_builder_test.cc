@@ -52,8 +52,9 @@ class Fixture {
 };
 
 std::string routeOf(const ServiceResult& result, std::string_view host, std::string_view path) {
-  const http::Route* route = result.service->router().find(host, path);
-  return route == nullptr ? "none" : route->path;
+  http::RouteParams params;
+  const http::Route& route = result.service->router().find(host, path, params);
+  return &route == &route.site->fallback ? "none" : route.path;
 }
 
 }  // namespace

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "http/handler.h"
+#include "http/response_head.h"
+#include "http/router.h"
+#include "net/address.h"
+
+namespace roost::http {
+
+// How an answer is getting on, for those who are told of its end.
+struct Progress {
+  uint64_t content_bytes = 0;
+  int64_t started_ns = 0;
+  int status = 0;  // of the head that was sent
+};
+
+// What is found out about a request while it is being answered. Lies beside its head and goes with it: an
+// exchange that has parked has none. Only Exchange looks inside.
+struct RequestState {
+  Progress progress;
+  RouteParams params;
+  net::PeerAddr client{};  // where a trusted proxy has named one
+  std::string new_path;    // after a rewrite; empty otherwise
+  std::string new_query;
+  std::array<char, 32> request_id{};
+  std::unique_ptr<ResponseHead> error_extra;  // further fields of the error whose page is being fetched
+  std::vector<std::unique_ptr<Attachment>> attachments;
+  bool has_client = false;
+  bool has_new_query = false;
+  bool has_request_id = false;
+  bool https = false;
+
+  void clear() noexcept {
+    has_client = has_new_query = has_request_id = https = false;
+    error_extra.reset();
+    attachments.clear();
+  }
+};
+
+// What of it outlives parking, where somebody wants to know.
+struct ParkedState {
+  Progress progress;
+  std::vector<std::unique_ptr<ParkedObserver>> observers;
+  std::vector<std::unique_ptr<Attachment>> attachments;
+};
+
+}  // namespace roost::http

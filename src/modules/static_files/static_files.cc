@@ -80,7 +80,7 @@ Result<module::RouteParts> StaticFiles::build(config::Node node, const module::R
   RootOptions root;
   root.id = next_root_id_++;
   const config::Node site_root = context.site["root_path"];
-  const bool sites_own = node["root"].isDefault() && site_root.exists();
+  const bool sites_own = node["root"].isDefault() && site_root.exists() && !site_root.isDefault();
   root.folder = withoutEndSlash((sites_own ? site_root : node["root"]).asString());
   const bool alias = !node["alias"].isNull();
   if (alias && !node["root"].isDefault()) return Status::error("\"root\" and \"alias\" exclude each other");
@@ -95,7 +95,10 @@ Result<module::RouteParts> StaticFiles::build(config::Node node, const module::R
       root.folder.erase(slash == 0 ? 1 : slash);
     }
   }
-  const char* key = alias ? "alias" : node["root"].isDefault() ? "root_path" : "root";
+  const char* key = alias                       ? "alias"
+                    : !node["root"].isDefault() ? "root"
+                    : sites_own                 ? "root_path"
+                                                : "http.root_path";
   struct stat info {};
   int error = ::stat(root.folder.c_str(), &info) == 0 ? 0 : errno;
   if (error == 0 && !S_ISDIR(info.st_mode)) error = ENOTDIR;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes docs/configuration.md and conf/full.json from conf/server.schema.json.
 
---check writes nothing and fails if one of them is not what would be written.
+--check writes nothing and fails if one of them is not what would be written. Either way it fails if a key has no example:
+neither "x-example" nor a default, an enumeration or a least value that would do for one.
 """
 import argparse
 import json
@@ -41,6 +42,10 @@ The object in the file is merged into the one that includes it, key by key. What
 later file of a list wins over an earlier one. Lists replace each other, except those marked *grows* below: there the
 including file's entries come first, then those of the files in their order. Files that include each other in a circle,
 more than 8 deep, or more than 256 of them, are errors.
+
+**Keys that are inherited**: what stands in `http` holds for every site and route, what stands in a site for all its routes. The
+innermost counts, and it counts alone: the object of a route replaces the site's. `null` takes it away. They are marked
+[below](#keys-for-http-sites-and-routes).
 
 A file may hold 4 MiB and be nested 64 levels deep.
 
@@ -107,33 +112,169 @@ def is_shown(key, schema):
     return key != "include" and "x-alias-for" not in schema
 
 
+def is_inherited(schema):
+    return bool(schema.get("x-inherited"))
+
+
+def example_of(schema):
+    """A value that shows how the key is written, or None."""
+    if "x-example" in schema:
+        return schema["x-example"]
+    if schema.get("x-switch") and isinstance(schema.get("default"), bool):
+        return "off" if schema["default"] else "on"
+    if schema.get("default") not in (None, "", [], {}):
+        return schema["default"]
+    if "enum" in schema:
+        return schema["enum"][0]
+    kinds = types_of(schema)
+    if "properties" in schema:
+        required = schema.get("required") or list(schema["properties"])[:1]
+        members = {key: example_of(schema["properties"][key]) for key in required}
+        return None if None in members.values() else members
+    if "array" in kinds:
+        item = example_of(schema["items"])
+        return None if item is None else [item]
+    if "integer" in kinds or "number" in kinds:
+        return schema.get("default", schema.get("minimum"))
+    return None
+
+
+def without_example(schema, path=""):
+    """The keys that show no example."""
+    for key, member in schema.get("properties", {}).items():
+        here = f"{path}.{key}" if path else key
+        if not is_shown(key, member):
+            continue
+        if "properties" not in member and example_of(member) is None:
+            yield here
+        yield from without_example(member, here)
+        yield from without_example(member.get("items", {}), here + "[]")
+
+
 def table(schema):
-    lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    lines = ["| key | value | default | example | meaning |", "|---|---|---|---|---|"]
+    inherited = []
     for key, member in schema["properties"].items():
         if not is_shown(key, member):
             continue
-        default = default_text(member, key in schema.get("required", []))
+        if is_inherited(member):
+            inherited.append(f"[`{key}`](#{slug(key)})")
+            continue
         marks = " *Grows.*" if member.get("x-append") else ""
         if member.get("x-handler"):
             marks += " *Handler.*"
-        cells = [f"`{key}`", type_text(member), default, member["description"] + marks]
+        has_section = "properties" in member or "properties" in member.get("items", {})
+        name = f"[`{key}`](#{slug(section_name(key, member))})" if member.get("x-handler") else f"`{key}`"
+        example = "" if has_section else inline(example_of(member))
+        cells = [name, type_text(member), default_text(member, key in schema.get("required", [])), example,
+                 member["description"] + marks]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    if inherited:
+        lines += ["", f"And the [keys for http, sites and routes](#keys-for-http-sites-and-routes): {', '.join(inherited)}."]
     return "\n".join(lines) + "\n"
 
 
-def sections(schema, path, out):
-    """One section for each object that has keys of its own, outermost first."""
+def slug(title):
+    """The anchor that a heading gets."""
+    return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
+
+
+def section_name(path, schema):
+    """What a module makes of its key is known by the key alone, wherever it stands."""
+    return path.rpartition(".")[2] if is_inherited(schema) or schema.get("x-handler") else path
+
+
+# What a reader looks for, in this order, and the keys that belong there, by how their paths begin. "" is the outermost object.
+TOPICS = [
+    ("Listening and threads", ["listen"]), ("HTTP as a whole", ["http"]), ("Sites and routes", ["http.sites[]"]),
+    ("Handlers", []), ("Keys for http, sites and routes", []), ("The server's log", ["log"]), ("Databases", ["mysql"]), ("More", []),
+]
+TOPIC_TEXTS = {
+    "Handlers": "A route has exactly one of these keys: it says who answers.",
+    "Keys for http, sites and routes": "They stand in front of handlers and behind them, and see a request in the order in which "
+                                       "they are described here, whatever their order in the file.",
+}
+
+
+def topic_of(path, within):
+    if within is not None:
+        return within
+    best = max((start for _, starts in TOPICS for start in starts if path.startswith(start)), key=len, default=None)
+    return "More" if best is None else next(title for title, starts in TOPICS if best in starts)
+
+
+def collect(schema, path, name, within, out):
+    """Adds (topic, name, schema) of each object that has keys of its own, outermost first."""
     if "properties" in schema:
-        title = f"`{path}`" if path else "The outermost object"
-        out.append(f"## {title}\n\n")
-        if path and "description" in schema:
-            out.append(schema["description"] + "\n\n")
-        out.append(table(schema) + "\n")
+        out.append((topic_of(path, within), name, schema))
         for key, member in schema["properties"].items():
-            if is_shown(key, member):
-                sections(member, f"{path}.{key}" if path else key, out)
-    elif "items" in schema:
-        sections(schema["items"], path + "[]", out)
+            if not is_shown(key, member):
+                continue
+            here = f"{path}.{key}" if path else key
+            if is_inherited(member):
+                if path == "http":
+                    collect(member, here, key, "Keys for http, sites and routes", out)
+            elif member.get("x-handler"):
+                collect(member, here, key, "Handlers", out)
+            elif "properties" not in member and "properties" not in member.get("items", {}):
+                continue
+            else:
+                collect(member, here, f"{name}.{key}" if name else key, within, out)
+    elif "properties" in schema.get("items", {}):
+        of_list = {word: schema[word] for word in ("x-example", "description") if word in schema}
+        collect({**schema["items"], **of_list}, path + "[]", name + "[]", within, out)
+    elif is_inherited(schema):
+        out.append((within, name, schema))
+
+
+def section(name, schema):
+    out = [f"### `{name}`\n\n" if name else "### The outermost object\n\n"]
+    if name and "description" in schema:
+        out.append(schema["description"] + "\n\n")
+    if schema.get("x-example") is not None:
+        short = name.rpartition(".")[2].removesuffix("[]")
+        out.append(f"```jsonc\n{json.dumps(short)}: {pretty(schema['x-example'])}\n```\n\n")
+    if "properties" in schema:
+        out.append(table(schema) + "\n")
+    elif "x-example" not in schema:
+        out.append(f"{type_text(schema)}; default {default_text(schema, False) or '`null`'}.\n\n")
+    return "".join(out)
+
+
+def pretty(value, indent=0):
+    """JSON, in one line where that is short enough."""
+    line = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict) and value:
+        line = "{ " + line[1:-1] + " }"
+    if len(line) + indent <= 100 or not isinstance(value, (dict, list)) or not value:
+        return line
+    inner = " " * (indent + 2)
+    if isinstance(value, dict):
+        rows = [f"{inner}{json.dumps(key)}: {pretty(member, indent + 2)}" for key, member in value.items()]
+    else:
+        rows = [inner + pretty(member, indent + 2) for member in value]
+    brackets = "{}" if isinstance(value, dict) else "[]"
+    return brackets[0] + "\n" + ",\n".join(rows) + "\n" + " " * indent + brackets[1]
+
+
+def sections(schema):
+    """The table of contents, and everything it lists."""
+    found = []
+    collect(schema, "", "", None, found)
+    found = [("Listening and threads" if name == "" else topic, name, part) for topic, name, part in found]
+    contents, out = ["## Contents\n\n"], []
+    for title, _ in TOPICS:
+        members = [(name, part) for topic, name, part in found if topic == title]
+        if not members:
+            continue
+        links = ", ".join(f"[`{name}`](#{slug(name)})" if name else "[the outermost object](#the-outermost-object)"
+                          for name, _ in members)
+        contents.append(f"- [{title}](#{slug(title)}): {links}\n")
+        out.append(f"## {title}\n\n" + (TOPIC_TEXTS[title] + "\n\n" if title in TOPIC_TEXTS else ""))
+        out += [section(name, part) for name, part in members]
+    anchors = [slug(title) for title, _ in TOPICS] + [slug(name) for _, name, _ in found if name]
+    assert len(anchors) == len(set(anchors)), "two headings have one anchor"
+    return "".join(contents) + "\n" + "".join(out)
 
 
 def aliases(schema, path=""):
@@ -145,14 +286,14 @@ def aliases(schema, path=""):
 
 
 def manual(schema):
-    out = [INTRO.replace("{aliases}", ", ".join(aliases(schema)))]
-    sections(schema, "", out)
-    return "".join(out).rstrip("\n") + "\n"
+    text = INTRO.replace("{aliases}", ", ".join(aliases(schema))) + sections(schema)
+    return text.rstrip("\n") + "\n"
 
 
 # Keys that exclude others of their object: shown, but commented out. And what to write where the default is no example.
 COMMENTED_OUT = {"address": "instead of \"listen\"", "port": "instead of \"listen\"",
                  "listen[].unix": "instead of address and port"}
+SHOWN_HANDLERS = {"http.sites[].routes[].static"}
 EXAMPLES = {"$schema": "./server.schema.json", "listen[].address": "127.0.0.1", "listen[].unix": "run/server.sock",
             "http.sites[].routes[].path": "/"}
 
@@ -175,7 +316,26 @@ def value_lines(schema, path, indent):
     default = EXAMPLES.get(path, schema.get("default"))
     if schema.get("x-switch") and isinstance(default, bool):
         default = "on" if default else "off"
+    if default is None and "default" not in schema:
+        default = example_of(schema)
     return [json.dumps(default, ensure_ascii=False)]
+
+
+def why_commented_out(schema, path):
+    """What is left out of the sample that is to start as it is, and the reason; None for what stands in it."""
+    if path in COMMENTED_OUT:
+        return COMMENTED_OUT[path]
+    if is_inherited(schema):
+        return "also in a site or a route"
+    if schema.get("x-handler") and path not in SHOWN_HANDLERS:
+        return "instead of the other handler"
+    if "default" not in schema and path not in EXAMPLES and path not in SHOWN_HANDLERS and "x-append" not in schema:
+        return "if wanted"
+    return None
+
+
+def commented(lines, indent):
+    return [indent + "// " + line[len(indent):] if line else indent + "//" for line in lines]
 
 
 def object_lines(schema, path, indent):
@@ -183,17 +343,20 @@ def object_lines(schema, path, indent):
     lines = ["{"]
     for key, member in schema["properties"].items():
         here = f"{path}.{key}" if path else key
-        if not is_shown(key, member):
+        if not is_shown(key, member) or is_inherited(member) and path != "http":
             continue
         if len(lines) > 1 and not path:
             lines.append("")
         lines += comment(member, inner)
-        value = value_lines(member, here, inner)
-        if here in COMMENTED_OUT:
-            lines.append(f"{inner}// {json.dumps(key)}: {value[0]}, // {COMMENTED_OUT[here]}")
-            continue
-        lines += [f"{inner}{json.dumps(key)}: {value[0]}", *value[1:]]
-        lines[-1] += ","
+        why = why_commented_out(member, here)
+        value = value_lines(member, here, inner) if why is None or "x-example" not in member else \
+            pretty(member["x-example"], len(inner)).split("\n")
+        entry = [f"{inner}{json.dumps(key)}: {value[0]}", *value[1:]]
+        entry[-1] += ","
+        if why is not None:
+            entry = commented(entry, inner)
+            entry[0 if len(entry) > 1 else -1] += f" // {why}"
+        lines += entry
     return lines + [indent + "}"]
 
 
@@ -207,6 +370,9 @@ def main():
     parser.add_argument("--check", action="store_true", help="fail if the files are not up to date")
     args = parser.parse_args()
     schema = json.loads(SCHEMA.read_text())
+    bare = list(without_example(schema))
+    if bare:
+        print(f"no example: {', '.join(bare)}: give them an \"x-example\"", file=sys.stderr)
     stale = []
     for path, text in ((ROOT / "docs/configuration.md", manual(schema)), (ROOT / "conf/full.json", full(schema))):
         if args.check:
@@ -217,7 +383,7 @@ def main():
             path.write_text(text)
     if stale:
         print(f"not up to date: {', '.join(stale)}: run scripts/gen_config_docs.py", file=sys.stderr)
-    return 1 if stale else 0
+    return 1 if stale or bare else 0
 
 
 if __name__ == "__main__":

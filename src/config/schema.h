@@ -33,6 +33,7 @@ struct SchemaFragment {
 //   x-alias-for   an old spelling; the pointer says which key its value moves to
 //   x-inherit     null takes the value at this pointer
 //   x-pattern-text  what `pattern` demands, in words
+//   x-example     a value that is worth showing, for the manual
 class Schema {
  public:
   // Puts each fragment below a route's properties, an inherited one below a site's and http's too. Errors:

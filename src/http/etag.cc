@@ -1,5 +1,6 @@
 #include "http/etag.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "http/token_list.h"
@@ -93,6 +94,23 @@ FileEtag makeFileEtag(int64_t mtime_ns, uint64_t size_bytes, int64_t changed_ns,
   *at++ = '"';
   etag.size = static_cast<uint8_t>(at - etag.text);
   return etag;
+}
+
+FileEtag withSuffix(const FileEtag& etag, std::string_view suffix, bool weak) noexcept {
+  std::string_view opaque = etag.view();
+  if (etag.weak) opaque.remove_prefix(2);
+  opaque.remove_suffix(1);
+  FileEtag made;
+  made.weak = weak || etag.weak;
+  char* at = made.text;
+  const auto put = [&at](std::string_view text) { at = std::copy(text.begin(), text.end(), at); };
+  if (made.weak) put("W/");
+  put(opaque);
+  put("-");
+  put(suffix);
+  put("\"");
+  made.size = static_cast<uint8_t>(at - made.text);
+  return made;
 }
 
 }  // namespace roost::http

@@ -60,7 +60,7 @@ constexpr int64_t kStillNs = 2'000'000'000;
 // The tag of a file, ready for the ETag field. No inode and nothing of this machine goes into it, so that a
 // fleet with copies of the same file (same size, same modification time) agrees.
 struct FileEtag {
-  static constexpr size_t kMaxText = 40;
+  static constexpr size_t kMaxText = 56;
   char text[kMaxText];
   uint8_t size = 0;
   bool weak = false;
@@ -74,5 +74,10 @@ struct FileEtag {
 // for kStillNs; a time in the future is not still.
 FileEtag makeFileEtag(int64_t mtime_ns, uint64_t size_bytes, int64_t changed_ns,
                       int64_t looked_at_ns) noexcept;
+
+// The tag of another form of the same content: with "-<suffix>" at the end of its opaque part. `weak` makes
+// it weak, whatever `etag` is. REQUIRES: a tag of makeFileEtag, a suffix of at most 8 visible characters
+// without quotes.
+FileEtag withSuffix(const FileEtag& etag, std::string_view suffix, bool weak) noexcept;
 
 }  // namespace roost::http

@@ -96,7 +96,7 @@ void Exchange::listen(std::unique_ptr<ExchangeListener> listener) noexcept {
   port_->wantBody();
 }
 
-void Exchange::filterHead(ResponseHead& head) noexcept {
+void Exchange::filterHead(ResponseHead& head, bool fin) noexcept {
   head_sent_ = true;
   if (error_status_ != 0) {
     head.status = error_status_;
@@ -106,6 +106,7 @@ void Exchange::filterHead(ResponseHead& head) noexcept {
   if (parked()) return;
   route_->filterHead(path_, head);
   for (const auto& filter : route_->response_filters) filter->onHead(*this, head);
+  if (route_->compression != nullptr) route_->compression->onHead(*this, head, fin);
 }
 
 // A second head would stand in the middle of the first answer's content.
@@ -117,7 +118,7 @@ bool Exchange::mayBegin() const noexcept {
 
 void Exchange::begin(ResponseHead& head, bool fin) noexcept {
   if (!mayBegin()) return;
-  filterHead(head);
+  filterHead(head, fin);
   port_->sendHead(head, fin);
 }
 
@@ -141,7 +142,8 @@ void Exchange::replyError(int status, const ResponseHead* extra) noexcept {
   if (!parked()) {
     const auto page = route_->error_pages.find(status);
     if (page != route_->error_pages.end()) return fetchErrorPage(status, page->second, extra);
-    const bool plain = extra == nullptr && mayReplyPrepared() && route_->head_filters.empty();
+    // These pages are too short to be worth coding.
+    const bool plain = extra == nullptr && mayReplyNegotiated() && route_->head_filters.empty();
     if (plain && Service::hasErrorBody(status)) return reply(pin_->errorPage(status));
   }
   ResponseHead head(status);
@@ -172,12 +174,13 @@ void Exchange::replyWithoutPage(int status) noexcept {
 void Exchange::replyOwnPage(ResponseHead& head) noexcept {
   const std::string_view body = parked() ? std::string_view{} : service().errorBody(head.status);
   if (!body.empty()) head.add("Content-Type", kErrorPageType);
+  head.negotiated = true;  // not worth coding
   reply(head, body);
 }
 
 ByteStream* Exchange::upgrade(ResponseHead& head, std::unique_ptr<ByteStreamListener> listener) noexcept {
   if (!open() || head_sent_) return nullptr;
-  filterHead(head);
+  filterHead(head, true);
   ByteStream* stream = port_->upgrade(head, std::move(listener));
   if (stream == nullptr) head_sent_ = false;
   return stream;
@@ -244,10 +247,11 @@ void Exchange::finish(const Outcome& outcome) noexcept {
   releaseService();
   head_ = nullptr;
   route_ = nullptr;
-  // One of the listener's own calls may be what brought this about.
+  // One of the listener's or the stage's own calls may be what brought this about.
   if (listener_ != nullptr) {
     context_->loop().destroyLater(event::makeTask([gone = std::move(listener_)] {}));
   }
+  if (stage_ != nullptr) context_->loop().destroyLater(event::makeTask([gone = std::move(stage_)] {}));
   context_ = nullptr;
 }
 

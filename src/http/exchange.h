@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/buffer.h"
+#include "http/body_stage.h"
 #include "http/handler.h"
 #include "http/loop_context.h"
 #include "http/message.h"
@@ -107,24 +108,30 @@ class Exchange {
   void begin(ResponseHead& head, bool fin) noexcept;
   // kClosed once the exchange is over.
   SendResult send(std::string_view copied, bool fin) noexcept {
-    return open() ? port_->sendBytes(copied, fin) : SendResult::kClosed;
+    if (!open()) return SendResult::kClosed;
+    return stage_ == nullptr ? port_->sendBytes(copied, fin) : stage_->sendBytes(copied, fin);
   }
   SendResult send(BufferRef buffer, bool fin) noexcept {
     const size_t size = buffer.size();
-    if (!open()) return SendResult::kClosed;
-    return port_->sendShared(std::move(buffer), 0, size, fin);
+    return send(std::move(buffer), 0, size, fin);
   }
   SendResult send(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept {
-    return open() ? port_->sendShared(std::move(buffer), offset, size, fin) : SendResult::kClosed;
+    if (!open()) return SendResult::kClosed;
+    return stage_ == nullptr ? port_->sendShared(std::move(buffer), offset, size, fin)
+                             : stage_->sendShared(std::move(buffer), offset, size, fin);
   }
   SendResult sendFile(net::OpenFile file, uint64_t offset, uint64_t size, bool fin) noexcept {
-    return open() ? port_->sendFile(std::move(file), offset, size, fin) : SendResult::kClosed;
+    if (!open()) return SendResult::kClosed;
+    return stage_ == nullptr ? port_->sendFile(std::move(file), offset, size, fin)
+                             : stage_->sendFile(std::move(file), offset, size, fin);
   }
   // Whole answers.
   void reply(ResponseHead& head, std::string_view body) noexcept;
-  void reply(PreparedResponse& response) noexcept;  // REQUIRES: mayReplyPrepared()
+  void reply(PreparedResponse& response) noexcept;  // REQUIRES: mayReplyPrepared() or mayReplyNegotiated()
   // Whether an answer made ready with Route::filterHead() may be sent as it is.
-  bool mayReplyPrepared() const noexcept {
+  bool mayReplyPrepared() const noexcept { return mayReplyNegotiated() && route_->compression == nullptr; }
+  // The same for a handler that has chosen the coding of this answer itself (ResponseHead::negotiated).
+  bool mayReplyNegotiated() const noexcept {
     return !parked() && route_->response_filters.empty() && error_status_ == 0;
   }
   // The page that the route names for a status, or the service's own; `extra` holds further fields (Allow,
@@ -147,6 +154,16 @@ class Exchange {
   // A name that any thread may hold and answer by.
   ExchangeHandle handle();
 
+  // For Compression::onHead: what is sent from now on goes through the stage. REQUIRES: none has been set.
+  void setBodyStage(std::unique_ptr<BodyStage> stage) noexcept { stage_ = std::move(stage); }
+  // For the stage: nullptr without one; where its output goes, valid while the exchange is; tells the
+  // listener that there is room again.
+  BodyStage* bodyStage() const noexcept { return stage_.get(); }
+  StreamPort& port() const noexcept { return *port_; }
+  void tellWritable() noexcept {
+    if (open() && listener_ != nullptr) listener_->onWritable();
+  }
+
   // After a filter said kPaused: kContinue goes on behind that filter, kReplied says that it has answered.
   // Nothing where none has paused.
   void resume(Verdict verdict) noexcept;
@@ -158,6 +175,15 @@ class Exchange {
              bool has_body) noexcept;
   void runRoute() noexcept;  // filters, then the handler
   ExchangeListener* listener() const noexcept { return listener_.get(); }
+  // The port, having answered kBlocked, takes more.
+  bool waitsForRoom() const noexcept { return stage_ != nullptr || listener_ != nullptr; }
+  void onRoom() noexcept {
+    if (stage_ != nullptr) {
+      stage_->onWritable();
+    } else {
+      tellWritable();
+    }
+  }
   bool active() const noexcept { return context_ != nullptr; }
   bool headSent() const noexcept { return head_sent_; }
   // The head's text lies elsewhere now.
@@ -172,7 +198,7 @@ class Exchange {
  private:
   bool open() const noexcept { return context_ != nullptr && !aborted_; }
   bool mayBegin() const noexcept;
-  void filterHead(ResponseHead& head) noexcept;
+  void filterHead(ResponseHead& head, bool fin) noexcept;
   void goTo(std::string_view path) noexcept;
   void fetchErrorPage(int status, const std::string& page, const ResponseHead* extra) noexcept;
   void replyWithoutPage(int status) noexcept;
@@ -192,6 +218,7 @@ class Exchange {
   const Route* route_ = nullptr;
   ServicePin* pin_ = nullptr;
   std::unique_ptr<ExchangeListener> listener_;
+  std::unique_ptr<BodyStage> stage_;
   std::string_view host_;
   std::string_view path_;
   ExchangeTable::Name name_;

@@ -21,6 +21,9 @@ class ResponseHead {
   // Bytes of content to come (to HEAD: that would have come). Unknown: chunked, or until the connection
   // closes.
   int64_t content_length = kUnknownLength;
+  // Whoever answers has looked at Accept-Encoding: the content is sent with the coding the head names, or
+  // without one. Otherwise the route's Compression chooses.
+  bool negotiated = false;
 
   // REQUIRES: name is a token and value holds no control characters; what comes from outside has been
   // checked.

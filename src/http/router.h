@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "http/compression.h"
 #include "http/handler.h"
 #include "http/route_table.h"
 
@@ -26,6 +27,7 @@ struct Route {
   std::vector<std::shared_ptr<const HeadFilter>> head_filters;
   std::vector<std::shared_ptr<const ResponseFilter>> response_filters;
   std::vector<std::shared_ptr<const ExchangeObserver>> observers;
+  std::shared_ptr<const Compression> compression;  // nullptr: none
   // Where the answers of an error status come from instead of the built-in page: a path of the same site.
   std::map<int, std::string> error_pages;
   const Site* site = nullptr;  // set by Router::build

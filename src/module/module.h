@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "config/node.h"
 #include "config/schema.h"
+#include "http/compression.h"
 #include "http/handler.h"
 #include "http/loop_context.h"
 
@@ -36,6 +37,7 @@ struct RouteParts {
   std::vector<std::shared_ptr<const http::HeadFilter>> head_filters;
   std::vector<std::shared_ptr<const http::ResponseFilter>> response_filters;
   std::vector<std::shared_ptr<const http::ExchangeObserver>> observers;
+  std::shared_ptr<const http::Compression> compression;
 };
 
 // Something that can be plugged into routes: static files, push, a proxy. One object per process, owned by

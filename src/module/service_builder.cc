@@ -216,6 +216,7 @@ class Builder {
       append(route.head_filters, part->head_filters);
       append(route.response_filters, part->response_filters);
       append(route.observers, part->observers);
+      if (part->compression != nullptr) route.compression = part->compression;
     }
   }
 

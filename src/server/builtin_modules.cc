@@ -1,5 +1,8 @@
 #include "server/builtin_modules.h"
 
+#ifdef ROOST_HAS_COMPRESS
+#include "modules/compress/compress.h"
+#endif
 #ifdef ROOST_HAS_STATIC_FILES
 #include "modules/static_files/static_files.h"
 #endif
@@ -12,6 +15,9 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
   std::vector<std::unique_ptr<module::Module>> modules;
 #ifdef ROOST_HAS_STATIC_FILES
   modules.push_back(modules::static_files::makeStaticFiles());
+#endif
+#ifdef ROOST_HAS_COMPRESS
+  modules.push_back(modules::compress::makeCompress());
 #endif
   return modules;
 }

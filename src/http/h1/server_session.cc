@@ -324,9 +324,9 @@ void ServerSession::onWriteComplete(net::Connection& connection) noexcept {
     } else {
       connection.clearDeadline();
     }
-    if (blocked_ && exchange_.listener() != nullptr) {
+    if (blocked_ && exchange_.waitsForRoom()) {
       blocked_ = false;
-      exchange_.listener()->onWritable();
+      exchange_.onRoom();
       connection.flush();
     }
     return;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <random>
+#include <utility>
 
 namespace roost::modules::static_files {
 namespace {
@@ -102,18 +103,44 @@ FileEntry& FileCache::insert(std::unique_ptr<FileEntry> owned) {
   FileEntry** slot = slotOf(entry.hash);
   entry.next_in_bucket = *slot;
   *slot = &entry;
+  takeIn(entry, 1);
+  return entry;
+}
+
+FileEntry& FileCache::insertForm(FileEntry& original, std::unique_ptr<FileEntry> owned) {
+  FileEntry*& slot = original.forms[static_cast<size_t>(owned->coding)];
+  if (slot != nullptr) erase(*slot);
+  FileEntry& form = *owned.release();
+  form.original = &original;
+  slot = &form;
+  touch(original);
+  form.charged_bytes = chargeOf(form);
+  takeIn(form, 2);
+  return form;
+}
+
+// Counts what has just been linked; the `stay` entries used last are not pushed out.
+void FileCache::takeIn(FileEntry& entry, size_t stay) {
   ++size_;
   bytes_ += entry.charged_bytes;
   touch(entry);
   if (Group* group = groupOf(entry)) {
     ++group->count;
     group->bytes += entry.charged_bytes;
-    while (group->count > 1 && (group->count > group->max_count || group->bytes > group->max_bytes))
+    while (group->count > stay && (group->count > group->max_count || group->bytes > group->max_bytes))
       erase(groupEntry(*group->list.next));
   }
-  while (size_ > 1 && (size_ > max_entries_ || bytes_ + keeper_.bytesBeside() > max_bytes_))
+  while (size_ > stay && (size_ > max_entries_ || bytes_ + keeper_.bytesBeside() > max_bytes_))
     erase(recentEntry(*recent_.next));
-  return entry;
+}
+
+void FileCache::moveMadeForms(FileEntry& from, FileEntry& to) noexcept {
+  to.no_made = from.no_made;
+  for (size_t i = 0; i < from.forms.size(); ++i) {
+    if (from.forms[i] == nullptr || from.forms[i]->origin != FileEntry::Origin::kMade) continue;
+    to.forms[i] = std::exchange(from.forms[i], nullptr);
+    to.forms[i]->original = &to;
+  }
 }
 
 void FileCache::grow() {
@@ -130,10 +157,21 @@ void FileCache::grow() {
   }
 }
 
-void FileCache::erase(FileEntry& entry) noexcept {
+void FileCache::unlinkName(FileEntry& entry) noexcept {
   FileEntry** link = slotOf(entry.hash);
   while (*link != &entry) link = &(*link)->next_in_bucket;
   *link = entry.next_in_bucket;
+}
+
+void FileCache::erase(FileEntry& entry) noexcept {
+  if (entry.original != nullptr) {
+    entry.original->forms[static_cast<size_t>(entry.coding)] = nullptr;
+  } else {
+    for (FileEntry* form : entry.forms) {
+      if (form != nullptr) erase(*form);
+    }
+    unlinkName(entry);
+  }
   static_cast<RecentHook&>(entry).unlink();
   static_cast<GroupHook&>(entry).unlink();
   if (Group* group = groupOf(entry)) {
@@ -154,6 +192,8 @@ void FileCache::eraseBelow(uint32_t root_id, std::string_view path) noexcept {
   for (ListHook* hook = recent_.next; hook != &recent_;) {
     FileEntry& entry = recentEntry(*hook);
     hook = hook->next;
+    if (entry.original != nullptr) continue;  // goes with its original
+    while (hook != &recent_ && recentEntry(*hook).original == &entry) hook = hook->next;
     const std::string_view name = entry.path;
     if (entry.root_id != root_id || name.substr(0, path.size()) != path) continue;
     if (name.size() == path.size() || name[path.size()] == '/') erase(entry);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,7 +10,9 @@
 
 #include "base/list.h"
 #include "http/etag.h"
+#include "http/negotiation.h"
 #include "http/prepared_response.h"
+#include "modules/static_files/file_version.h"
 #include "net/open_file.h"
 
 namespace roost::modules::static_files {
@@ -35,6 +38,7 @@ struct FileEntry : RecentHook, GroupHook {
   std::string file_path;  // the file's own, where an index file answers for `path`; for warming up
   uint64_t size = 0;
   int64_t last_modified_s = 0;
+  FileVersion version;
   http::FileEtag etag;
   std::string content_type;
   http::PreparedResponse whole;
@@ -43,6 +47,21 @@ struct FileEntry : RecentHook, GroupHook {
   int64_t warm_until_ns = 0;    // kFile: found in memory not long ago
   Watch* watch = nullptr;       // of its folder; held while cached
   Watch* file_watch = nullptr;  // of the file itself, where it can change under another name
+
+  // What is sent depends on Accept-Encoding: there are, or could be, coded forms (RFC 9110 section 8.4.1).
+  bool varies = false;
+  bool worth_coding = false;  // the route's Compression makes coded forms of it
+  // Of a coded form: its coding; whether it lies beside the file or was made of its bytes, kept or on its
+  // way.
+  http::Coding coding = http::Coding::kIdentity;
+  enum class Origin : uint8_t { kFile, kMade, kStreamed };
+  Origin origin = Origin::kFile;
+  // Bits by coding: looked for and not found, or made and not shorter.
+  uint8_t no_sidecar = 0;
+  uint8_t no_made = 0;
+  // A file's coded forms. They are in the cache without a name of their own and leave with it at the latest.
+  std::array<FileEntry*, http::kCodingCount> forms{};
+  FileEntry* original = nullptr;  // of a form in the cache
   // The cache's own:
   uint64_t hash = 0;
   FileEntry* next_in_bucket = nullptr;
@@ -83,6 +102,20 @@ class FileCache {
   bool fits(const FileEntry& entry) const noexcept {
     return chargeOf(entry) <= max_bytes_ && max_entries_ > 0;
   }
+  // Takes in a coded form of an entry, in place of one of the same coding; `original` stays too. REQUIRES:
+  // fitsBeside; `original` is in the cache.
+  FileEntry& insertForm(FileEntry& original, std::unique_ptr<FileEntry> form);
+  bool fitsBeside(const FileEntry& original, const FileEntry& form) const noexcept {
+    return chargeOf(original) + chargeOf(form) <= max_bytes_ && max_entries_ > 1;
+  }
+  // Whether the entry has been taken in and not left.
+  static bool holds(const FileEntry& entry) noexcept {
+    return static_cast<const RecentHook&>(entry).linked();
+  }
+  // A form has been used.
+  void touchForm(FileEntry& form) noexcept { touch(form); }
+  // Hands the made forms of `from` on to `to`, which is about to take its place.
+  static void moveMadeForms(FileEntry& from, FileEntry& to) noexcept;
   void erase(FileEntry& entry) noexcept;
   void erase(uint32_t root_id, std::string_view path) noexcept;
   // All entries at or below `path` ("/a/b" takes "/a/b", "/a/b/" and "/a/b/c" with it; "" all of the root).
@@ -109,6 +142,8 @@ class FileCache {
   uint64_t hashOf(uint32_t root_id, std::string_view path) const noexcept;
   FileEntry** slotOf(uint64_t hash) noexcept { return &buckets_[hash & (buckets_.size() - 1)]; }
   void grow();
+  void takeIn(FileEntry& entry, size_t stay);
+  void unlinkName(FileEntry& entry) noexcept;
 
   const uint64_t max_bytes_;
   const size_t max_entries_;

@@ -18,13 +18,6 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 // A folder that nobody asked for this long is let go: the routes of a configuration that was replaced.
 constexpr int64_t kForgetRootNs = 60 * kSecondNs;
 
-// Nanoseconds since 1970; what does not fit (file systems know years that int64_t does not) is the nearest
-// that does.
-int64_t toNs(const timespec& time) noexcept {
-  constexpr int64_t kMostSeconds = INT64_MAX / kSecondNs - 1;
-  return std::clamp<int64_t>(time.tv_sec, -kMostSeconds, kMostSeconds) * kSecondNs + time.tv_nsec;
-}
-
 bool sameTime(const timespec& a, const timespec& b) noexcept {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
@@ -58,10 +51,6 @@ int statusOf(int error) noexcept {
   }
 }
 
-std::string_view folderOfPath(std::string_view path) noexcept {
-  return path.substr(0, path.rfind('/'));
-}
-
 // The folders on the way to a path, the outermost first: "/a" and "/a/b" of "/a/b/c". Only the first few, so
 // that a request costs no more for a path that is nothing but slashes.
 class FoldersOf {
@@ -89,13 +78,32 @@ void addFileFields(http::ResponseHead& head, const FileEntry& entry, const RootO
   head.add("Last-Modified", {date, sizeof date});
   head.add("ETag", entry.etag.view());
   if (!root.cache_control.empty()) head.add("Cache-Control", root.cache_control);
+  if (entry.varies) head.add("Vary", "Accept-Encoding");
 }
 
-LoopFiles::LoopFiles(http::LoopContext& context, const CacheOptions& options)
-    : loop_(context.loop()),
+void addContentFields(http::ResponseHead& head, const FileEntry& entry) {
+  head.add("Content-Type", entry.content_type);
+  if (entry.coding != http::Coding::kIdentity && entry.origin != FileEntry::Origin::kStreamed)
+    head.add("Content-Encoding", http::codingName(entry.coding));
+}
+
+bool isSidecar(const RootOptions& root, std::string_view path) noexcept {
+  for (const http::Coding coding : root.precompressed) {
+    const std::string_view suffix = http::codingSuffix(coding);
+    if (path.size() > suffix.size() && path.substr(path.size() - suffix.size()) == suffix) return true;
+  }
+  return false;
+}
+
+LoopFiles::LoopFiles(http::LoopContext& context, const CacheOptions& options,
+                     std::shared_ptr<FormMaker> maker)
+    : context_(context),
+      loop_(context.loop()),
       options_(options),
       watcher_(loop_, *this),
-      cache_(options.max_bytes, options.max_entries, *this) {
+      cache_(options.max_bytes, options.max_entries, *this),
+      maker_(maker != nullptr ? std::move(maker) : std::make_shared<FormMaker>()),
+      link_(std::make_shared<FormLink>(FormLink{&loop_, this})) {
   if (!options_.inotify || !keeps()) return;
   const Status status = watcher_.open();
   if (!status.ok()) {
@@ -117,6 +125,12 @@ void LoopFiles::onChange(uint32_t root_id, std::string_view folder, std::string_
   cache_.erase(root_id, path);
   // It may be what answers for its folder.
   cache_.erase(root_id, std::string_view(path).substr(0, folder_size));
+  // Or a coded form of the file whose name it continues.
+  for (const http::Coding coding : http::kCodings) {
+    const std::string_view suffix = http::codingSuffix(coding);
+    if (name.size() <= suffix.size() || name.substr(name.size() - suffix.size()) != suffix) continue;
+    cache_.erase(root_id, std::string_view(path).substr(0, path.size() - suffix.size()));
+  }
 }
 
 void LoopFiles::onChangeBelow(uint32_t root_id, std::string_view path) noexcept {
@@ -298,13 +312,20 @@ bool LoopFiles::describe(Look& look, int fd) {
   watchItself(look, info);
   const int64_t mtime_ns = toNs(info.st_mtim);
   entry.size = static_cast<uint64_t>(info.st_size);
+  entry.version = versionOf(info);
   entry.last_modified_s = std::min<int64_t>(info.st_mtim.tv_sec, looked_at_ns / kSecondNs);
   entry.etag = http::makeFileEtag(mtime_ns, entry.size, std::max(mtime_ns, toNs(info.st_ctim)), looked_at_ns);
   // A weak tag becomes strong once the file has been still for long enough.
   if (entry.etag.weak) entry.expires_ns = std::min(entry.expires_ns, loop_.nowNs() + http::kStillNs / 2);
-  const std::string_view type = root.mime->lookup(entry.file_path);
+  const std::string_view suffix = http::codingSuffix(look.coding);
+  if (!suffix.empty()) entry.etag = http::withSuffix(entry.etag, suffix.substr(1), false);
+  const std::string_view type =
+      root.mime->lookup(std::string_view(entry.file_path).substr(0, entry.file_path.size() - suffix.size()));
   entry.content_type = std::string(type);
   if (!root.charset.empty() && http::isText(type)) entry.content_type += "; charset=" + root.charset;
+  entry.worth_coding = isWorthCoding(look);
+  entry.varies = entry.worth_coding || look.coding != http::Coding::kIdentity ||
+                 (root.precompressed.count > 0 && !isSidecar(root, entry.file_path));
   const bool is_body = entry.size <= options_.max_file_bytes;
   if (is_body && !readBody(look, fd)) return false;
   if (look.cold || entry.status >= 500) return true;
@@ -315,6 +336,19 @@ bool LoopFiles::describe(Look& look, int fd) {
   entry.kind = is_body ? FileEntry::Kind::kBody : FileEntry::Kind::kFile;
   if (!is_body) entry.file = std::move(file);
   return true;
+}
+
+bool LoopFiles::isWorthCoding(const Look& look) const {
+  if (look.coding != http::Coding::kIdentity || look.asked.route == nullptr) return false;
+  const http::Compression* compression = look.asked.route->compression.get();
+  const FileEntry& entry = look.entry;
+  if (compression == nullptr || !compression->applies(entry.content_type, static_cast<int64_t>(entry.size)))
+    return false;
+  http::ResponseHead head(200);
+  addContentFields(head, entry);
+  addFileFields(head, entry, look.root);
+  look.asked.route->filterHead(look.asked.path, head);
+  return !head.has("Content-Encoding") && !http::hasCacheDirective(head, "no-transform");
 }
 
 // A change made under another name, a link's target or a hard link, is not told to the folder's watch.
@@ -330,9 +364,10 @@ void LoopFiles::watchItself(Look& look, const struct stat& info) {
 bool LoopFiles::readBody(Look& look, int fd) {
   FileEntry& entry = look.entry;
   http::ResponseHead head(200);
-  head.add("Content-Type", entry.content_type);
+  addContentFields(head, entry);
   addFileFields(head, entry, look.root);
-  if (look.root.max_ranges > 0) head.add("Accept-Ranges", "bytes");
+  if (look.root.max_ranges > 0 && entry.origin == FileEntry::Origin::kFile)
+    head.add("Accept-Ranges", "bytes");
   if (look.asked.route != nullptr) look.asked.route->filterHead(look.asked.path, head);
   const size_t size = static_cast<size_t>(entry.size);
   entry.whole = http::PreparedResponse(head, size, look.root.server_header);
@@ -363,6 +398,10 @@ bool LoopFiles::readBody(Look& look, int fd) {
 // Moves the entry into the cache where it may be kept.
 bool LoopFiles::keep(Found& found) {
   if (!keeps() || !cache_.fits(*found.owned)) return false;
+  FileEntry* known = cache_.find(found.owned->root_id, found.owned->path);
+  if (known != nullptr && known->version == found.owned->version && !known->etag.weak &&
+      !found.owned->etag.weak)
+    FileCache::moveMadeForms(*known, *found.owned);
   found.entry = &cache_.insert(std::move(found.owned));
   return true;
 }

@@ -3,11 +3,15 @@
 #include <sys/stat.h>
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
+#include "http/exchange.h"
 #include "http/loop_context.h"
 #include "modules/static_files/file_cache.h"
+#include "modules/static_files/form_maker.h"
 #include "modules/static_files/root_folder.h"
 #include "modules/static_files/watcher.h"
 
@@ -15,7 +19,7 @@ namespace roost::modules::static_files {
 
 // What one loop knows of the files it serves: the cache, its watches, the folders' descriptors. Made and used
 // on its loop's thread.
-class LoopFiles final : private FileCache::Keeper, private WatchListener {
+class LoopFiles final : private FileCache::Keeper, private WatchListener, private FormUser {
  public:
   // An entry, in the cache or, where it cannot be kept, owned by whoever asked.
   struct Found {
@@ -24,7 +28,10 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
     bool cold = false;  // the file is not in memory: entry has its file_path only; warm it up and ask again
   };
 
-  LoopFiles(http::LoopContext& context, const CacheOptions& options);
+  // Loops that share `maker` make no form twice; nullptr: one of its own.
+  LoopFiles(http::LoopContext& context, const CacheOptions& options,
+            std::shared_ptr<FormMaker> maker = nullptr);
+  ~LoopFiles() { link_->user = nullptr; }
 
   // Whose head filters an answer that is kept ready goes through.
   struct Asked {
@@ -50,6 +57,29 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
     return look(root, path, may_block, asked, true);
   }
 
+  // The sidecar of a file that find() has just found: with this coding, and not older. No entry where there
+  // is none to serve. `original` stays good.
+  Found findSidecar(const RootOptions& root, FileEntry& original, http::Coding coding, bool may_block,
+                    const Asked& asked = noRoute());
+
+  // What is to be had of a form that the route's Compression makes of a file's bytes.
+  enum class Made : uint8_t {
+    kHere,     // original.forms[coding]
+    kNone,     // it is of no use
+    kNotKept,  // the cache does not take it
+    kComing,   // `ready` will be run with the exchange, if that is still there, once this is known
+    kNobody    // no task thread is free to make it
+  };
+  // REQUIRES: `original` has just been found, a file that varies; asked.route has a Compression with
+  // `coding`.
+  Made findMade(const RootOptions& root, FileEntry& original, http::Coding coding, const Asked& asked,
+                http::Exchange& exchange, void (*ready)(http::Exchange&));
+  // Without making anything.
+  bool hasMade(FileEntry& original, http::Coding coding) noexcept;
+  // A form in outline: all but its bytes.
+  static std::unique_ptr<FileEntry> outlineOf(const FileEntry& original, http::Coding coding,
+                                              FileEntry::Origin origin, const http::Compression& policy);
+
   Sys& sys() noexcept { return loop_.sys(); }
   int64_t nowNs() const noexcept { return loop_.nowNs(); }
   const FileCache& cache() const noexcept { return cache_; }
@@ -63,10 +93,27 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
     FileEntry& entry;
     bool may_block;
     const Asked& asked;
+    http::Coding coding = http::Coding::kIdentity;
     bool cold = false;
     bool linked = false;  // a link may have been on the way
   };
 
+  // A form that is being made, and who waits for it.
+  struct Coming {
+    FormKey key;
+    uint32_t root_id;
+    std::string path;
+    std::unique_ptr<FileEntry> form;
+    http::ResponseHead head;
+    std::string server_header;
+    std::vector<http::ExchangeHandle> waiting;
+    void (*ready)(http::Exchange&);
+  };
+
+  void onForm(const FormKey& key, const FormBytes& bytes) noexcept override;
+  bool keepForm(Coming& coming, const FormBytes& bytes);
+  Coming beginMaking(const RootOptions& root, const FileEntry& original, http::Coding coding,
+                     const Asked& asked);
   void onLeave(FileEntry& entry) noexcept override;
   uint64_t bytesBeside() const noexcept override { return watcher_.bytes(); }
   void onChange(uint32_t root_id, std::string_view folder, std::string_view name) noexcept override;
@@ -88,7 +135,13 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
   bool readBody(Look& look, int fd);
   bool keeps() const noexcept { return options_.revalidate_ns > 0 && options_.max_bytes > 0; }
   bool keep(Found& found);
+  bool isWorthCoding(const Look& look) const;
+  void lookAtSidecar(Look& look);
+  static std::string_view folderOfPath(std::string_view path) noexcept {
+    return path.substr(0, path.rfind('/'));
+  }
 
+  http::LoopContext& context_;
   event::Loop& loop_;
   const CacheOptions options_;
   struct HeldFolder {
@@ -100,10 +153,17 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener {
   int64_t check_roots_at_ns_ = 0;
   Watcher watcher_;
   FileCache cache_;
-  FileEntry hidden_;  // the answer to names that are not shown: 404
+  const std::shared_ptr<FormMaker> maker_;
+  const std::shared_ptr<FormLink> link_;
+  std::vector<Coming> coming_;  // few: each is a task under way
+  FileEntry hidden_;            // the answer to names that are not shown: 404
 };
 
-// The fields of an answer with this file's content, or of a 304 in its place.
+// Whether the path is a sidecar's: it ends as one that this root serves.
+bool isSidecar(const RootOptions& root, std::string_view path) noexcept;
+// The fields that describe the content of an answer with this file, the whole or one part.
+void addContentFields(http::ResponseHead& head, const FileEntry& entry);
+// The other fields of an answer with this file's content, or of a 304 in its place.
 void addFileFields(http::ResponseHead& head, const FileEntry& entry, const RootOptions& root);
 
 }  // namespace roost::modules::static_files

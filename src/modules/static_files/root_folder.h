@@ -10,6 +10,7 @@
 
 #include "base/sys.h"
 #include "http/mime.h"
+#include "http/negotiation.h"
 
 namespace roost::modules::static_files {
 
@@ -29,6 +30,7 @@ struct RootOptions {
   std::string cache_control;
   std::string server_header;
   size_t max_ranges = 16;
+  http::CodingOrder precompressed;        // whose sidecars are served
   const http::MimeTable* mime = nullptr;  // outlives the handler
 };
 

@@ -28,6 +28,14 @@ std::string withoutEndSlash(std::string path) {
   return path;
 }
 
+http::CodingOrder precompressedOf(config::Node node) {
+  http::CodingOrder order;
+  for (size_t i = 0; i < node.size(); ++i) order.add(http::codingByName(node.at(i).asString()));
+  if (!node.isBool() || !node.asBool()) return order;
+  for (const http::Coding coding : http::kCodings) order.add(coding);
+  return order;
+}
+
 CacheOptions cacheOptions(config::Node node) {
   CacheOptions options;
   options.max_bytes = static_cast<uint64_t>(node["max_bytes"].asInt());
@@ -46,7 +54,7 @@ class StaticFiles final : public module::Module {
   Status start(const module::StartContext& context) override;
   Result<module::RouteParts> build(config::Node options, const module::RouteContext& context) override;
   void onLoopStart(http::LoopContext& context) noexcept override {
-    files_[context.index()] = std::make_unique<LoopFiles>(context, cache_options_);
+    files_[context.index()] = std::make_unique<LoopFiles>(context, cache_options_, maker_);
   }
   void onLoopStop(http::LoopContext& context) noexcept override { files_[context.index()].reset(); }
 
@@ -55,6 +63,7 @@ class StaticFiles final : public module::Module {
 
   FilesByLoop files_;
   CacheOptions cache_options_;
+  const std::shared_ptr<FormMaker> maker_ = std::make_shared<FormMaker>();
   uint32_t next_root_id_ = 1;
 };
 
@@ -111,6 +120,7 @@ Result<module::RouteParts> StaticFiles::build(config::Node node, const module::R
   root.cache_control = node["cache_control"].asString();
   root.server_header = std::string(context.server_header);
   root.max_ranges = static_cast<size_t>(node["max_ranges"].asInt());
+  root.precompressed = precompressedOf(node["precompressed"]);
   root.mime = mime->get();
   module::RouteParts parts;
   parts.handler = std::make_unique<StaticHandler>(std::move(root), std::move(*mime), files_);

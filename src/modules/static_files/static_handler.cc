@@ -38,7 +38,7 @@ StaticHandler::StaticHandler(RootOptions options, std::shared_ptr<const http::Mi
                              const FilesByLoop& files)
     : root_(std::move(options)), mime_(std::move(mime)), files_(files) {}
 
-void StaticHandler::serve(http::Exchange& exchange, bool may_block) const noexcept {
+void StaticHandler::serve(http::Exchange& exchange, Attempt attempt) const noexcept {
   const Method method = exchange.method();
   if (method != Method::kGet && method != Method::kHead) {
     http::ResponseHead head(204);
@@ -50,13 +50,14 @@ void StaticHandler::serve(http::Exchange& exchange, bool may_block) const noexce
   const std::string_view path =
       root_.only_file.empty() ? exchange.path().substr(root_.strip) : std::string_view(root_.only_file);
   const LoopFiles::Asked asked{&exchange.route(), exchange.path()};
-  LoopFiles::Found found = files.find(root_, path, may_block, asked);
+  LoopFiles::Found found = files.find(root_, path, attempt.may_block, asked);
   if (found.cold) {
     if (warmUp(exchange, fullPath(*found.entry), 0, found.entry->size, &serveWarmed)) return;
     // No loop waits for a disk while there are threads to do it, even if all of them are busy.
     if (exchange.context().tasks().hasThreads()) return refuseForNow(exchange);
     found = files.find(root_, path, true, asked);
   }
+  if (found.entry->varies) return answerBest(exchange, files, *found.entry, attempt);
   answer(exchange, files, *found.entry);
 }
 
@@ -68,7 +69,7 @@ void StaticHandler::refuseForNow(http::Exchange& exchange) {
 
 // Comes back from a task thread: the route is the same, its handler a StaticHandler.
 void StaticHandler::serveWarmed(http::Exchange& exchange) {
-  static_cast<const StaticHandler&>(*exchange.route().handler).serve(exchange, true);
+  static_cast<const StaticHandler&>(*exchange.route().handler).serve(exchange, {true, false});
 }
 
 void StaticHandler::answer(http::Exchange& exchange, LoopFiles& files, FileEntry& entry) const noexcept {
@@ -85,9 +86,12 @@ void StaticHandler::answer(http::Exchange& exchange, LoopFiles& files, FileEntry
   if (!conditional || exchange.errorStatus() != 0) return answerWhole(exchange, files, entry);
   bool range_applies = true;
   if (!preconditionsHold(exchange, entry, range_applies)) return;
-  if (!range_applies) return answerWhole(exchange, files, entry);
+  // What is made of a file's bytes has no ranges: the file itself has them.
+  if (!range_applies || entry.origin != FileEntry::Origin::kFile) return answerWhole(exchange, files, entry);
   const http::RangeRequest ranges = http::parseRange(exchange.request(), entry.size, root_.max_ranges);
-  if (ranges.outcome == http::RangeOutcome::kWhole) return answerWhole(exchange, files, entry);
+  // The parts of a multipart body have no Content-Encoding.
+  const bool coded_parts = ranges.count > 1 && entry.coding != http::Coding::kIdentity;
+  if (ranges.outcome == http::RangeOutcome::kWhole || coded_parts) return answerWhole(exchange, files, entry);
   answerRanges(exchange, files, entry, ranges);
 }
 
@@ -102,6 +106,7 @@ bool StaticHandler::preconditionsHold(http::Exchange& exchange, const FileEntry&
     case http::Precondition::kNotModified: {
       http::ResponseHead head(304);
       addFileFields(head, entry, root_);
+      head.negotiated = true;
       exchange.begin(head, true);
       return false;
     }
@@ -114,11 +119,14 @@ bool StaticHandler::preconditionsHold(http::Exchange& exchange, const FileEntry&
 }
 
 void StaticHandler::answerWhole(http::Exchange& exchange, LoopFiles& files, FileEntry& entry) const noexcept {
-  if (entry.kind == FileEntry::Kind::kBody && exchange.mayReplyPrepared()) return exchange.reply(entry.whole);
+  const bool streamed = entry.origin == FileEntry::Origin::kStreamed;
+  if (entry.kind == FileEntry::Kind::kBody && !streamed && exchange.mayReplyNegotiated())
+    return exchange.reply(entry.whole);
   http::ResponseHead head(200);
-  head.add("Content-Type", entry.content_type);
+  addContentFields(head, entry);
   addFileFields(head, entry, root_);
-  if (root_.max_ranges > 0) head.add("Accept-Ranges", "bytes");
+  head.negotiated = !streamed;
+  if (root_.max_ranges > 0 && entry.origin == FileEntry::Origin::kFile) head.add("Accept-Ranges", "bytes");
   head.content_length = static_cast<int64_t>(entry.size);
   const bool head_only = exchange.isHead() || entry.size == 0;
   exchange.begin(head, head_only);
@@ -136,7 +144,7 @@ void StaticHandler::answerRanges(http::Exchange& exchange, LoopFiles& files, Fil
   if (ranges.count > 1) return answerMultipart(exchange, entry, ranges);
   const http::ByteRange range = *ranges.begin();
   http::ResponseHead head(206);
-  head.add("Content-Type", entry.content_type);
+  addContentFields(head, entry);
   addFileFields(head, entry, root_);
   head.add("Content-Range", {text, http::formatContentRange(range, entry.size, text)});
   head.content_length = static_cast<int64_t>(range.size());

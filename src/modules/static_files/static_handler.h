@@ -20,13 +20,28 @@ class StaticHandler final : public http::Handler {
   // `mime` is what options.mime points to; `files` outlives the handler.
   StaticHandler(RootOptions options, std::shared_ptr<const http::MimeTable> mime, const FilesByLoop& files);
 
-  void handle(http::Exchange& exchange) const noexcept override { serve(exchange, false); }
+  void handle(http::Exchange& exchange) const noexcept override { serve(exchange, {}); }
 
  private:
-  void serve(http::Exchange& exchange, bool may_block) const noexcept;
+  // What has been tried already.
+  struct Attempt {
+    bool may_block = false;  // what was cold has been read; the loop may read it now
+    bool waited = false;     // for a form to be made; what there is now is sent
+  };
+  void serve(http::Exchange& exchange, Attempt attempt) const noexcept;
+  bool trySidecar(http::Exchange& exchange, LoopFiles& files, FileEntry& original, http::Coding coding,
+                  bool may_block) const noexcept;
+  bool tryMade(http::Exchange& exchange, LoopFiles& files, FileEntry& original, http::Coding coding,
+               bool waited) const noexcept;
+  void stream(http::Exchange& exchange, LoopFiles& files, const FileEntry& original,
+              std::unique_ptr<FileEntry> form) const noexcept;
+  bool hasForms(http::Exchange& exchange, LoopFiles& files, FileEntry& original) const noexcept;
+  static void serveMade(http::Exchange& exchange);
   static void serveWarmed(http::Exchange& exchange);
   static void refuseForNow(http::Exchange& exchange);
   void answer(http::Exchange& exchange, LoopFiles& files, FileEntry& entry) const noexcept;
+  void answerBest(http::Exchange& exchange, LoopFiles& files, FileEntry& original,
+                  Attempt attempt) const noexcept;
   bool preconditionsHold(http::Exchange& exchange, const FileEntry& entry,
                          bool& range_applies) const noexcept;
   void answerWhole(http::Exchange& exchange, LoopFiles& files, FileEntry& entry) const noexcept;

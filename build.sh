@@ -6,7 +6,7 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 # Debian packages, by what needs them. A verb asks only for its own.
 readonly BUILD_PACKAGES=(g++ cmake ninja-build ragel pkg-config nlohmann-json3-dev libvalijson-dev libboost-dev
   libfmt-dev zlib1g-dev libbrotli-dev libzstd-dev)
-readonly TEST_PACKAGES=(catch2 clang-format curl python3)
+readonly TEST_PACKAGES=(catch2 clang-format curl python3 brotli zstd)
 readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist)
 readonly FULL_PACKAGES=(clang clang-tidy libclang-rt-14-dev llvm libbenchmark-dev libspdlog-dev)
 readonly BENCH_PACKAGES=(python3 libbenchmark-dev libspdlog-dev nginx lighttpd h2o strace

@@ -308,7 +308,7 @@ def comment(schema, indent):
 
 def value_lines(schema, path, indent):
     """The default as JSON lines, objects and lists of objects with all their keys."""
-    if "properties" in schema:
+    if "properties" in schema and isinstance(schema.get("default", {}), dict):
         return object_lines(schema, path, indent)
     if "array" in types_of(schema) and "properties" in schema["items"]:
         item = object_lines(schema["items"], path + "[]", indent + "  ")

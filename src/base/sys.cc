@@ -1,5 +1,6 @@
 #include "base/sys.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <linux/sockios.h>
@@ -138,6 +139,12 @@ class RealSys final : public Sys {
     return static_cast<int>(result(::syscall(SYS_openat2, dir_fd, path, &how, sizeof how)));
   }
   int statFd(int fd, struct stat* out) noexcept override { return result(::fstat(fd, out)); }
+  int statAt(int dir_fd, const char* path, struct stat* out, int flags) noexcept override {
+    return result(::fstatat(dir_fd, path, out, flags));
+  }
+  ssize_t readFolder(int fd, void* entries, size_t len) noexcept override {
+    return result(::getdents64(fd, entries, len));
+  }
   ssize_t readAt(int fd, void* data, size_t len, int64_t offset) noexcept override {
     return result(::pread(fd, data, len, offset));
   }

@@ -71,10 +71,20 @@ bool Exchange::reroute(std::string_view path, const std::string* query) noexcept
   return true;
 }
 
+void Exchange::answerAs(std::string_view path) {
+  if (!open() || parked() || head_sent_) return;
+  std::string moved(path);
+  state_->new_path = std::move(moved);
+  path_ = state_->new_path;
+  state_->params.count = 0;
+  state_->answered_as = true;
+}
+
 void Exchange::goTo(std::string_view path) noexcept {
   std::string moved(path);  // it may be a part of the old one
   state_->new_path = std::move(moved);
   path_ = state_->new_path;
+  state_->answered_as = false;
   route_ = &Router::findIn(*route_->site, path_, state_->params);
 }
 

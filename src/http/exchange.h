@@ -83,6 +83,11 @@ class Exchange {
   // A filter that calls this returns kReplied. REQUIRES: !headSent(), and nobody listens yet.
   static constexpr uint8_t kMaxReroutes = 10;
   bool reroute(std::string_view path, const std::string* query = nullptr) noexcept;
+  // Goes on with another path of the same route, where a handler has found that this is what answers: filters
+  // of the answer and observers see it, path() and params() have nothing of the old one. REQUIRES:
+  // !headSent().
+  void answerAs(std::string_view path);
+  bool isAnsweredAs() const noexcept { return state_->answered_as; }
   // The status that a page is being fetched for (Route::error_pages), 0 in an ordinary exchange. Its handler
   // answers 200 with the whole page; the status goes out in its place.
   int errorStatus() const noexcept { return error_status_; }
@@ -124,6 +129,12 @@ class Exchange {
     if (!open()) return SendResult::kClosed;
     return stage_ == nullptr ? port_->sendFile(std::move(file), offset, size, fin)
                              : stage_->sendFile(std::move(file), offset, size, fin);
+  }
+  // An interim answer (1xx other than 100 and 101) before the head, as often as one likes: 103 with Link
+  // fields (RFC 8297). Filters do not see it; clients that cannot know it are not sent it.
+  // The connection may turn out to be gone: then active() is false.
+  void sendInterim(const ResponseHead& head) noexcept {
+    if (open() && !head_sent_) port_->sendInterim(head);
   }
   // Whole answers.
   void reply(ResponseHead& head, std::string_view body) noexcept;

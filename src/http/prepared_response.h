@@ -10,8 +10,8 @@
 namespace roost::http {
 
 // A whole answer made ready once and sent many times, as one block: HTTP/1 status line, fields, empty line,
-// body. Only the date in it changes. Belongs to one loop (its date is rewritten in place), so it is kept in
-// per-loop caches.
+// body. Only its dates, Date and Expires, change. Belongs to one loop (its date is rewritten in place), so it
+// is kept in per-loop caches.
 class PreparedResponse {
  public:
   PreparedResponse() noexcept = default;
@@ -43,6 +43,8 @@ class PreparedResponse {
   BufferRef block_;
   uint32_t head_size_ = 0;
   uint32_t date_off_ = 0;
+  uint32_t expires_off_ = 0;
+  int64_t expires_after_s_ = ResponseHead::kNoExpiry;
   int64_t date_s_ = -1;
   int status_ = 0;
 };

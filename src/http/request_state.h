@@ -36,9 +36,10 @@ struct RequestState {
   bool has_new_query = false;
   bool has_request_id = false;
   bool https = false;
+  bool answered_as = false;  // the handler has named another path
 
   void clear() noexcept {
-    has_client = has_new_query = has_request_id = https = false;
+    has_client = has_new_query = has_request_id = https = answered_as = false;
     error_extra.reset();
     attachments.clear();
   }

@@ -25,6 +25,19 @@ class ResponseHead {
   // without one. Otherwise the route's Compression chooses.
   bool negotiated = false;
 
+  // The answer is fresh for so long from its Date on, told by an Expires field (RFC 9111 section 5.3). A time
+  // span and no line, so that an answer that is kept ready tells the right date whenever it is sent.
+  static constexpr int64_t kNoExpiry = -1;
+  int64_t expires_after_s = kNoExpiry;
+  // The media type of the content that a 304 speaks of and does not say; empty elsewhere. Outlives the head.
+  std::string_view unsent_type;
+
+  // The media type in Content-Type, or of what is not sent.
+  std::string_view contentType() const noexcept {
+    const std::string_view sent = get("Content-Type");
+    return sent.empty() ? unsent_type : sent;
+  }
+
   // REQUIRES: name is a token and value holds no control characters; what comes from outside has been
   // checked.
   void add(std::string_view name, std::string_view value);

@@ -19,6 +19,8 @@ namespace roost::http {
 class StreamPort {
  public:
   virtual void sendHead(const ResponseHead& head, bool fin) noexcept = 0;
+  // A 1xx answer before the head, lines only; nothing where the client could not understand it.
+  virtual void sendInterim(const ResponseHead& head) noexcept = 0;
   virtual SendResult sendBytes(std::string_view copied, bool fin) noexcept = 0;
   virtual SendResult sendShared(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept = 0;
   virtual SendResult sendFile(net::OpenFile file, uint64_t offset, uint64_t size, bool fin) noexcept = 0;

@@ -565,6 +565,18 @@ int SimSys::statFd(int fd, struct stat* out) noexcept {
   return realSys().statFd(fd, out);
 }
 
+int SimSys::statAt(int dir_fd, const char* path, struct stat* out, int flags) noexcept {
+  const Guard guard(mutex_);
+  if (const int error = enter(Call::kStat)) return -error;
+  return realSys().statAt(dir_fd, path, out, flags);
+}
+
+ssize_t SimSys::readFolder(int fd, void* entries, size_t len) noexcept {
+  const Guard guard(mutex_);
+  if (const int error = enter(Call::kRead)) return -error;
+  return realSys().readFolder(fd, entries, len);
+}
+
 ssize_t SimSys::readAt(int fd, void* data, size_t len, int64_t offset) noexcept {
   const Guard guard(mutex_);
   if (const int error = enter(Call::kRead)) return -error;

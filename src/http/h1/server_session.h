@@ -39,6 +39,7 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
 
   // StreamPort
   void sendHead(const ResponseHead& head, bool fin) noexcept override;
+  void sendInterim(const ResponseHead& head) noexcept override;
   SendResult sendBytes(std::string_view copied, bool fin) noexcept override;
   SendResult sendShared(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept override;
   SendResult sendFile(net::OpenFile file, uint64_t offset, uint64_t size, bool fin) noexcept override;

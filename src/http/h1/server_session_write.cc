@@ -53,6 +53,9 @@ void ServerSession::sendHead(const ResponseHead& head, bool fin) noexcept {
   countHead(head.status);
   HeadText text;
   writeHead(text, *sized, framing, options().server_header, protocol_.context().date().text());
+  if (head.expires_after_s >= 0) {
+    writeExpires(text, protocol_.context().date().seconds() + head.expires_after_s);
+  }
   append(text, connectionLine(persistence()));
   append(text, "\r\n");
   connection_->write(std::string_view(text.data(), text.size()));
@@ -62,6 +65,18 @@ void ServerSession::sendHead(const ResponseHead& head, bool fin) noexcept {
   } else {
     endAnswer();
   }
+}
+
+// RFC 8297, RFC 9110 section 15.2: an HTTP/1.0 client does not know interim answers. While the handler is
+// still to come it waits for what that sends at once, and goes along with it.
+void ServerSession::sendInterim(const ResponseHead& head) noexcept {
+  if (connection_->closed() || http10_ || reading_ == Reading::kUpgraded) return;
+  countHead(head.status);
+  HeadText text;
+  writeHead(text, head, Framing::kNone, {}, {});
+  append(text, "\r\n");
+  connection_->write(std::string_view(text.data(), text.size()));
+  connection_->flush();  // nothing happens yet while input is being read
 }
 
 // Cuts what is sent to the length that was promised.

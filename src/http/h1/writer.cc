@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "http/date.h"
 #include "http/message.h"
 
 namespace roost::http::h1 {
@@ -48,6 +49,16 @@ size_t writeHead(HeadText& out, const ResponseHead& head, Framing framing, std::
     append(out, "Transfer-Encoding: chunked\r\n");
   }
   return date_off;
+}
+
+size_t writeExpires(HeadText& out, int64_t at_s) {
+  append(out, "Expires: ");
+  const size_t off = out.size();
+  char date[kHttpDateSize];
+  formatHttpDate(at_s, date);
+  append(out, {date, sizeof date});
+  append(out, "\r\n");
+  return off;
 }
 
 std::string_view connectionLine(Persistence persistence) noexcept {

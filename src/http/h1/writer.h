@@ -20,6 +20,8 @@ using HeadText = boost::container::small_vector<char, 1024>;
 // likewise. Returns where in `out` the date's 29 characters begin, 0 without one.
 size_t writeHead(HeadText& out, const ResponseHead& head, Framing framing, std::string_view server,
                  std::string_view date);
+// Appends an Expires field for this time, seconds since 1970. Returns where its 29 characters begin.
+size_t writeExpires(HeadText& out, int64_t at_s);
 void append(HeadText& out, std::string_view text);
 
 // The line that says whether the connection stays; empty for kDefault.

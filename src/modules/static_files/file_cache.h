@@ -28,6 +28,7 @@ struct FileEntry : RecentHook, GroupHook {
     kBody,     // small: `whole` is the answer
     kFile,     // large: sent from `file`
     kFolder,   // named without its slash: redirected
+    kListing,  // a folder without an index file, whose content may be shown
     kRefused,  // `status`
   };
 

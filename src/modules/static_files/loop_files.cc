@@ -28,7 +28,28 @@ bool isUnchanged(const struct stat& before, const struct stat& after) noexcept {
   return before.st_size == after.st_size && sameTime(before.st_mtim, after.st_mtim);
 }
 
-int statusOf(int error) noexcept {
+// The folders on the way to a path, the outermost first: "/a" and "/a/b" of "/a/b/c". Only the first few, so
+// that a request costs no more for a path that is nothing but slashes.
+class FoldersOf {
+ public:
+  explicit FoldersOf(std::string_view path) noexcept {
+    for (size_t slash = path.find('/', 1); slash != std::string_view::npos && count_ < kMost;
+         slash = path.find('/', slash + 1)) {
+      folders_[count_++] = path.substr(0, slash);
+    }
+  }
+  const std::string_view* begin() const noexcept { return folders_.data(); }
+  const std::string_view* end() const noexcept { return folders_.data() + count_; }
+
+ private:
+  static constexpr size_t kMost = 8;
+  std::array<std::string_view, kMost> folders_;
+  size_t count_ = 0;
+};
+
+}  // namespace
+
+int statusOfErrno(int error) noexcept {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
@@ -50,27 +71,6 @@ int statusOf(int error) noexcept {
       return 500;
   }
 }
-
-// The folders on the way to a path, the outermost first: "/a" and "/a/b" of "/a/b/c". Only the first few, so
-// that a request costs no more for a path that is nothing but slashes.
-class FoldersOf {
- public:
-  explicit FoldersOf(std::string_view path) noexcept {
-    for (size_t slash = path.find('/', 1); slash != std::string_view::npos && count_ < kMost;
-         slash = path.find('/', slash + 1)) {
-      folders_[count_++] = path.substr(0, slash);
-    }
-  }
-  const std::string_view* begin() const noexcept { return folders_.data(); }
-  const std::string_view* end() const noexcept { return folders_.data() + count_; }
-
- private:
-  static constexpr size_t kMost = 8;
-  std::array<std::string_view, kMost> folders_;
-  size_t count_ = 0;
-};
-
-}  // namespace
 
 void addFileFields(http::ResponseHead& head, const FileEntry& entry, const RootOptions& root) {
   char date[http::kHttpDateSize];
@@ -261,14 +261,17 @@ bool LoopFiles::openFirst(Look& look, int& fd) {
     if (error != ENOENT) break;
   }
   if (fd >= 0) return true;
-  entry.status = statusOf(error);
+  entry.status = statusOfErrno(error);
   // What an operator would look for: no permission, a link where the policy forbids it, trouble of the
   // machine's own.
   if (entry.status != 404 || error == ELOOP || error == EXDEV) {
     LOG_EVERY_SECOND(WARN, "{}{}: {}", look.root.folder, entry.path, errnoText(error));
   }
-  // A folder without an index is there but not shown.
-  if (error == ENOENT && names_folder && isFolder(look)) entry.status = 403;
+  // A folder without an index is there but not shown, unless its content may be.
+  if (error == ENOENT && names_folder && isFolder(look)) {
+    entry.status = look.root.listing.enabled ? 200 : 403;
+    if (look.root.listing.enabled) entry.kind = FileEntry::Kind::kListing;
+  }
   // That something is missing is only remembered where its coming is told.
   return entry.watch != nullptr;
 }

@@ -159,6 +159,8 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener, privat
   FileEntry hidden_;            // the answer to names that are not shown: 404
 };
 
+// The status that an errno of opening a file below a root means.
+int statusOfErrno(int error) noexcept;
 // Whether the path is a sidecar's: it ends as one that this root serves.
 bool isSidecar(const RootOptions& root, std::string_view path) noexcept;
 // The fields that describe the content of an answer with this file, the whole or one part.

@@ -11,6 +11,8 @@
 #include "base/sys.h"
 #include "http/mime.h"
 #include "http/negotiation.h"
+#include "modules/static_files/listing_options.h"
+#include "modules/static_files/try_files.h"
 
 namespace roost::modules::static_files {
 
@@ -30,7 +32,9 @@ struct RootOptions {
   std::string cache_control;
   std::string server_header;
   size_t max_ranges = 16;
-  http::CodingOrder precompressed;        // whose sidecars are served
+  http::CodingOrder precompressed;  // whose sidecars are served
+  TryFiles try_files;
+  ListingOptions listing;
   const http::MimeTable* mime = nullptr;  // outlives the handler
 };
 

@@ -46,6 +46,48 @@ CacheOptions cacheOptions(config::Node node) {
   return options;
 }
 
+ListingOptions listingOptions(config::Node node) {
+  ListingOptions options;
+  options.enabled = node.isObject() || node.asBool();
+  if (!node.isObject()) return options;
+  const std::string& sort = node["sort"].asString();
+  options.sort = sort == "size"       ? ListingSort::kSize
+                 : sort == "modified" ? ListingSort::kModified
+                                      : ListingSort::kName;
+  options.descending = node["order"].asString() == "desc";
+  options.folders_first = node["folders_first"].asBool();
+  options.json = node["json"].asBool();
+  options.limit = static_cast<size_t>(node["limit"].asInt());
+  return options;
+}
+
+// "fallback" is the short form of a common list.
+Result<TryFiles> tryFiles(config::Node node, bool one_file) {
+  const config::Node list = node["try_files"];
+  const config::Node fallback = node["fallback"];
+  const bool has_fallback = !fallback.isNull();
+  if (list.size() == 0 && !has_fallback) return TryFiles();
+  if (one_file) return Status::error("the alias is a single file: there is nothing else to try");
+  if (has_fallback && list.size() > 0) {
+    return Status::error("\"try_files\" and \"fallback\" exclude each other");
+  }
+  std::vector<std::string> names;
+  if (has_fallback) names = {"{path}", "{path}/", fallback.asString()};
+  int status = 404;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const config::Node item = list.at(i);
+    if (!item.isInt()) {
+      names.push_back(item.asString());
+    } else if (i + 1 < list.size()) {
+      return Status::error("\"try_files\": a status ends the list, nothing behind it is tried");
+    } else {
+      status = static_cast<int>(item.asInt());
+    }
+  }
+  if (names.empty()) return Status::error("\"try_files\": there is no path in the list");
+  return TryFiles::compile(names, status);
+}
+
 class StaticFiles final : public module::Module {
  public:
   config::SchemaFragment schema() const noexcept override {
@@ -122,6 +164,13 @@ Result<module::RouteParts> StaticFiles::build(config::Node node, const module::R
   root.max_ranges = static_cast<size_t>(node["max_ranges"].asInt());
   root.precompressed = precompressedOf(node["precompressed"]);
   root.mime = mime->get();
+  root.listing = listingOptions(node["listing"]);
+  if (root.listing.enabled && !root.only_file.empty()) {
+    return Status::error("\"listing\": the alias is a single file, there is no folder to list");
+  }
+  Result<TryFiles> try_files = tryFiles(node, !root.only_file.empty());
+  if (!try_files.ok()) return try_files.status();
+  root.try_files = std::move(*try_files);
   module::RouteParts parts;
   parts.handler = std::make_unique<StaticHandler>(std::move(root), std::move(*mime), files_);
   return parts;

@@ -6,6 +6,7 @@
 #include "http/conditional.h"
 #include "http/target.h"
 #include "modules/static_files/file_sender.h"
+#include "modules/static_files/listing_answer.h"
 
 namespace roost::modules::static_files {
 namespace {
@@ -47,18 +48,59 @@ void StaticHandler::serve(http::Exchange& exchange, Attempt attempt) const noexc
     return exchange.replyError(405, &head);
   }
   LoopFiles& files = *files_[exchange.context().index()];
-  const std::string_view path =
-      root_.only_file.empty() ? exchange.path().substr(root_.strip) : std::string_view(root_.only_file);
-  const LoopFiles::Asked asked{&exchange.route(), exchange.path()};
-  LoopFiles::Found found = files.find(root_, path, attempt.may_block, asked);
-  if (found.cold) {
+  LoopFiles::Found found = find(exchange, files, attempt.may_block);
+  if (found.entry != nullptr && found.cold) {
     if (warmUp(exchange, fullPath(*found.entry), 0, found.entry->size, &serveWarmed)) return;
     // No loop waits for a disk while there are threads to do it, even if all of them are busy.
     if (exchange.context().tasks().hasThreads()) return refuseForNow(exchange);
-    found = files.find(root_, path, true, asked);
+    found = find(exchange, files, true);
   }
+  if (found.entry == nullptr) return exchange.replyError(root_.try_files.status());
   if (found.entry->varies) return answerBest(exchange, files, *found.entry, attempt);
   answer(exchange, files, *found.entry);
+}
+
+// Without an entry: nothing of what was to be tried is there.
+LoopFiles::Found StaticHandler::find(http::Exchange& exchange, LoopFiles& files,
+                                     bool may_block) const noexcept {
+  const std::string_view path =
+      root_.only_file.empty() ? exchange.path().substr(root_.strip) : std::string_view(root_.only_file);
+  // Asked again after a wait, the exchange may have the path of what was found already.
+  if (!root_.try_files.empty() && !exchange.isAnsweredAs())
+    return findFirst(exchange, files, path, may_block);
+  return files.find(root_, path, may_block, {&exchange.route(), exchange.path()});
+}
+
+LoopFiles::Found StaticHandler::findFirst(http::Exchange& exchange, LoopFiles& files, std::string_view path,
+                                          bool may_block) const {
+  using Kind = FileEntry::Kind;
+  const std::string above(exchange.path().substr(0, root_.strip));
+  std::string space;
+  for (size_t i = 0; i < root_.try_files.size(); ++i) {
+    const std::string_view candidate = root_.try_files.expand(i, path, space);
+    if (candidate.empty()) continue;
+    // One file has one path of a request, whatever was asked for, since what is kept ready is made for that.
+    const std::string as = above + std::string(candidate);
+    const http::Route* route = &exchange.route();
+    LoopFiles::Found found = files.find(root_, candidate, may_block, {route, as});
+    const FileEntry& entry = *found.entry;
+    const bool refused = entry.kind == Kind::kRefused && entry.status < 500;
+    const bool answers = found.cold || (!refused && entry.kind != Kind::kFolder);
+    if (auto* trace = exchange.trace()) {
+      trace->note("try_files: " + root_.folder + std::string(candidate) +
+                  (answers ? " answers" : " does not answer"));
+    }
+    if (!answers) continue;
+    if (found.cold || candidate == path) return found;
+    const bool is_folder_of_path =
+        candidate.size() == path.size() + 1 && candidate.substr(0, path.size()) == path;
+    if (is_folder_of_path && candidate.back() == '/') {
+      return files.find(root_, path, may_block, {route, exchange.path()});
+    }
+    exchange.answerAs(as);
+    return found;
+  }
+  return {};
 }
 
 void StaticHandler::refuseForNow(http::Exchange& exchange) {
@@ -78,6 +120,8 @@ void StaticHandler::answer(http::Exchange& exchange, LoopFiles& files, FileEntry
       return exchange.replyError(entry.status);
     case FileEntry::Kind::kFolder:
       return redirectToFolder(exchange);
+    case FileEntry::Kind::kListing:
+      return answerListing(exchange, root_, entry.path);
     case FileEntry::Kind::kBody:
     case FileEntry::Kind::kFile:
       break;
@@ -105,6 +149,7 @@ bool StaticHandler::preconditionsHold(http::Exchange& exchange, const FileEntry&
       break;
     case http::Precondition::kNotModified: {
       http::ResponseHead head(304);
+      head.unsent_type = entry.content_type;
       addFileFields(head, entry, root_);
       head.negotiated = true;
       exchange.begin(head, true);

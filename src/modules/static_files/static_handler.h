@@ -39,6 +39,9 @@ class StaticHandler final : public http::Handler {
   static void serveMade(http::Exchange& exchange);
   static void serveWarmed(http::Exchange& exchange);
   static void refuseForNow(http::Exchange& exchange);
+  LoopFiles::Found find(http::Exchange& exchange, LoopFiles& files, bool may_block) const noexcept;
+  LoopFiles::Found findFirst(http::Exchange& exchange, LoopFiles& files, std::string_view path,
+                             bool may_block) const;
   void answer(http::Exchange& exchange, LoopFiles& files, FileEntry& entry) const noexcept;
   void answerBest(http::Exchange& exchange, LoopFiles& files, FileEntry& original,
                   Attempt attempt) const noexcept;

@@ -107,6 +107,8 @@ struct Fixture {
         return std::string(found.entry->whole.body());
       case FileEntry::Kind::kFolder:
         return "folder";
+      case FileEntry::Kind::kListing:
+        return "listing";
       case FileEntry::Kind::kRefused:
         return std::to_string(found.entry->status);
       case FileEntry::Kind::kFile:

@@ -6,6 +6,40 @@
 #include "log/log.h"
 
 namespace roost::http {
+namespace {
+
+const char* textOf(Verdict verdict) noexcept {
+  switch (verdict) {
+    case Verdict::kContinue:
+      return "goes on";
+    case Verdict::kReplied:
+      return "answers";
+    case Verdict::kPaused:
+      return "waits";
+  }
+  return "";
+}
+
+// What has become of a head, for people.
+std::string changesOf(const ResponseHead& before, const ResponseHead& after) {
+  std::string text;
+  const auto say = [&text](std::string_view what, std::string_view name, std::string_view value) {
+    text += text.empty() ? "" : ", ";
+    text += what;
+    text += name;
+    if (!value.empty()) text.append(": ").append(value);
+  };
+  if (before.status != after.status) say("status ", std::to_string(after.status), {});
+  after.forEach([&](std::string_view name, std::string_view value) {
+    if (before.get(name) != value) say(before.has(name) ? "changes " : "adds ", name, value);
+  });
+  before.forEach([&](std::string_view name, std::string_view) {
+    if (!after.has(name)) say("removes ", name, {});
+  });
+  return text.empty() ? "changes nothing" : text;
+}
+
+}  // namespace
 
 void Exchange::start(LoopContext& context, StreamPort& port, const RequestHead& head, RequestState& state,
                      std::string_view host, std::string_view path, const Route& route, ServicePin& pin,
@@ -43,12 +77,19 @@ std::string_view Exchange::param(std::string_view name) const noexcept {
 
 void Exchange::runRoute() noexcept {
   const auto& filters = route_->request_filters;
+  Trace* const told = trace();
+  if (told != nullptr && next_filter_ == 0) told->beginRoute(host_, path_, route_->path, *route_);
   while (next_filter_ < filters.size()) {
+    size_t step = 0;
+    if (told != nullptr)
+      step = told->begin(Trace::Kind::kFilter, Route::Keys::at(route_->keys.request_filters, next_filter_));
     const Verdict verdict = filters[next_filter_++]->onRequest(*this);
+    if (told != nullptr) told->settle(step, textOf(verdict));
     if (verdict == Verdict::kContinue) continue;
     if (verdict == Verdict::kPaused) paused_ = open();
     return;
   }
+  if (told != nullptr) told->begin(Trace::Kind::kHandler, route_->keys.handler);
   route_->handler->handle(*this);
 }
 
@@ -91,6 +132,7 @@ void Exchange::goTo(std::string_view path) noexcept {
 void Exchange::resume(Verdict verdict) noexcept {
   if (!open() || !paused_ || parked()) return;
   paused_ = false;
+  if (trace() != nullptr) trace()->note(verdict == Verdict::kContinue ? "goes on" : "has answered");
   if (verdict == Verdict::kContinue) runRoute();
 }
 
@@ -114,9 +156,29 @@ void Exchange::filterHead(ResponseHead& head, bool fin) noexcept {
   }
   if (Progress* kept = progress()) kept->status = head.status;
   if (parked()) return;
+  if (trace() != nullptr) return filterHeadTold(*trace(), head, fin);
   route_->filterHead(path_, head);
   for (const auto& filter : route_->response_filters) filter->onHead(*this, head);
   if (route_->compression != nullptr) route_->compression->onHead(*this, head, fin);
+}
+
+// Each filter by itself, and what it has made of the head.
+void Exchange::filterHeadTold(Trace& trace, ResponseHead& head, bool fin) noexcept {
+  const auto run = [&](std::string_view key, const auto& filter) {
+    const ResponseHead before = head;
+    const size_t step = trace.begin(Trace::Kind::kHead, key);
+    filter();
+    trace.settle(step, changesOf(before, head));
+  };
+  for (size_t i = 0; i < route_->head_filters.size(); ++i) {
+    run(Route::Keys::at(route_->keys.head_filters, i), [&] { route_->head_filters[i]->onHead(path_, head); });
+  }
+  for (size_t i = 0; i < route_->response_filters.size(); ++i) {
+    run(Route::Keys::at(route_->keys.response_filters, i),
+        [&] { route_->response_filters[i]->onHead(*this, head); });
+  }
+  if (route_->compression != nullptr)
+    run(route_->keys.compression, [&] { route_->compression->onHead(*this, head, fin); });
 }
 
 // A second head would stand in the middle of the first answer's content.
@@ -168,6 +230,10 @@ void Exchange::fetchErrorPage(int status, const std::string& page, const Respons
   state_->error_extra = extra != nullptr ? std::make_unique<ResponseHead>(*extra) : nullptr;
   if (trace() != nullptr) trace()->note("status " + std::to_string(status) + ": its page is " + page);
   goTo(page);
+  if (trace() != nullptr) {
+    trace()->beginRoute(host_, path_, route_->path, *route_);
+    trace()->begin(Trace::Kind::kHandler, route_->keys.handler);
+  }
   route_->handler->handle(*this);
 }
 

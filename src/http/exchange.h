@@ -143,7 +143,7 @@ class Exchange {
   bool mayReplyPrepared() const noexcept { return mayReplyNegotiated() && route_->compression == nullptr; }
   // The same for a handler that has chosen the coding of this answer itself (ResponseHead::negotiated).
   bool mayReplyNegotiated() const noexcept {
-    return !parked() && route_->response_filters.empty() && error_status_ == 0;
+    return !parked() && route_->response_filters.empty() && error_status_ == 0 && trace() == nullptr;
   }
   // The page that the route names for a status, or the service's own; `extra` holds further fields (Allow,
   // Retry-After) or is nullptr.
@@ -210,6 +210,7 @@ class Exchange {
   bool open() const noexcept { return context_ != nullptr && !aborted_; }
   bool mayBegin() const noexcept;
   void filterHead(ResponseHead& head, bool fin) noexcept;
+  void filterHeadTold(Trace& trace, ResponseHead& head, bool fin) noexcept;
   void goTo(std::string_view path) noexcept;
   void fetchErrorPage(int status, const std::string& page, const ResponseHead* extra) noexcept;
   void replyWithoutPage(int status) noexcept;

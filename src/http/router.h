@@ -30,6 +30,18 @@ struct Route {
   std::shared_ptr<const Compression> compression;  // nullptr: none
   // Where the answers of an error status come from instead of the built-in page: a path of the same site.
   std::map<int, std::string> error_pages;
+  // The keys of the modules that made all this, in the same order: names for people.
+  struct Keys {
+    std::string_view handler;
+    std::string_view compression;
+    std::vector<std::string_view> request_filters;
+    std::vector<std::string_view> head_filters;
+    std::vector<std::string_view> response_filters;
+    static std::string_view at(const std::vector<std::string_view>& keys, size_t index) noexcept {
+      return index < keys.size() ? keys[index] : std::string_view("?");
+    }
+  };
+  Keys keys;
   const Site* site = nullptr;  // set by Router::build
 
   bool isPrefix() const noexcept { return path.back() == '/'; }

@@ -207,16 +207,27 @@ class Builder {
   }
 
   // Filters come in the order of the registry, whatever the order of keys in the file.
-  static void take(const Parts& parts, http::Route& route) {
+  void take(const Parts& parts, http::Route& route) const {
     const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-    for (const std::shared_ptr<RouteParts>& part : parts) {
+    const auto name = [](auto& keys, size_t count, std::string_view key) { keys.resize(count, key); };
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const std::shared_ptr<RouteParts>& part = parts[i];
       if (part == nullptr) continue;
-      if (part->handler != nullptr) route.handler = std::move(part->handler);
+      if (part->handler != nullptr) {
+        route.handler = std::move(part->handler);
+        route.keys.handler = registry_.key(i);
+      }
       append(route.request_filters, part->request_filters);
       append(route.head_filters, part->head_filters);
       append(route.response_filters, part->response_filters);
       append(route.observers, part->observers);
-      if (part->compression != nullptr) route.compression = part->compression;
+      if (part->compression != nullptr) {
+        route.compression = part->compression;
+        route.keys.compression = registry_.key(i);
+      }
+      name(route.keys.request_filters, route.request_filters.size(), registry_.key(i));
+      name(route.keys.head_filters, route.head_filters.size(), registry_.key(i));
+      name(route.keys.response_filters, route.response_filters.size(), registry_.key(i));
     }
   }
 

@@ -12,12 +12,15 @@
 namespace roost::server {
 namespace {
 
-enum LongOnly : int { kDumpFlag = 256, kPrintSchemaFlag };
+enum LongOnly : int { kDumpFlag = 256, kPrintSchemaFlag, kExplainFlag, kFromFlag };
 
 constexpr option kLongOptions[] = {
     {"file", required_argument, nullptr, 'f'},
     {"test", no_argument, nullptr, 't'},
     {"dump", no_argument, nullptr, kDumpFlag},
+    {"explain", required_argument, nullptr, kExplainFlag},
+    {"header", required_argument, nullptr, 'H'},
+    {"from", required_argument, nullptr, kFromFlag},
     {"print-schema", no_argument, nullptr, kPrintSchemaFlag},
     {"version", no_argument, nullptr, 'V'},
     {"help", no_argument, nullptr, 'h'},
@@ -33,12 +36,14 @@ int rank(Action action) noexcept {
       return 1;
     case Action::kDump:
       return 2;
-    case Action::kPrintSchema:
+    case Action::kExplain:
       return 3;
-    case Action::kVersion:
+    case Action::kPrintSchema:
       return 4;
-    case Action::kHelp:
+    case Action::kVersion:
       return 5;
+    case Action::kHelp:
+      return 6;
   }
   return 0;
 }
@@ -60,11 +65,12 @@ Result<CommandLine> parseCommandLine(int argc, char* const* argv) {
   const auto want = [&line](Action action) {
     if (rank(action) > rank(line.action)) line.action = action;
   };
+  bool from_given = false;
   ::optind = 0;  // begin anew
   ::opterr = 0;
   for (;;) {
     const int index_before = std::max(::optind, 1);
-    const int flag = ::getopt_long(argc, argv, "+:f:tVh", kLongOptions, nullptr);
+    const int flag = ::getopt_long(argc, argv, "+:f:H:tVh", kLongOptions, nullptr);
     if (flag == -1) break;
     switch (flag) {
       case 'f':
@@ -75,6 +81,17 @@ Result<CommandLine> parseCommandLine(int argc, char* const* argv) {
         break;
       case kDumpFlag:
         want(Action::kDump);
+        break;
+      case kExplainFlag:
+        line.explain = ::optarg;
+        want(Action::kExplain);
+        break;
+      case 'H':
+        line.fields.emplace_back(::optarg);
+        break;
+      case kFromFlag:
+        line.client = ::optarg;
+        from_given = true;
         break;
       case kPrintSchemaFlag:
         want(Action::kPrintSchema);
@@ -97,17 +114,26 @@ Result<CommandLine> parseCommandLine(int argc, char* const* argv) {
   }
   if (line.config_path.empty())
     return Status::error(fmt::format("option -f needs the name of a file{}", kSeeHelp));
+  if (line.explain.empty() && (!line.fields.empty() || from_given || line.action == Action::kExplain))
+    return Status::error(fmt::format("-H and --from go with --explain 'GET http://host/path'{}", kSeeHelp));
   return line;
 }
 
 std::string_view helpText() noexcept {
   return "usage: server [-f FILE] [-t | --dump | --print-schema | -V | -h]\n"
+         "       server [-f FILE] --explain 'GET http://host/path' [-H 'Name: value']... [--from ADDRESS]\n"
          "\n"
          "Serves what FILE says, in the foreground, until it is told to stop.\n"
          "\n"
          "  -f, --file FILE     the configuration; conf/server.json if not given\n"
          "  -t, --test          check the configuration and exit: 0 when it is good\n"
          "      --dump          print the configuration with every default, path and include filled in\n"
+         "      --explain REQUEST\n"
+         "                      answer one request without starting to serve, and tell which site, route, "
+         "filters\n"
+         "                      and file the answer comes from, and why\n"
+         "  -H, --header FIELD  a field of that request; may be given many times\n"
+         "      --from ADDRESS  who asks; 127.0.0.1 if not given\n"
          "      --print-schema  print the JSON Schema of the configuration, for editors\n"
          "  -V, --version       print the version\n"
          "  -h, --help          print this text\n"

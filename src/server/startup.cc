@@ -12,6 +12,7 @@
 #include "log/log.h"
 #include "module/registry.h"
 #include "server/builtin_modules.h"
+#include "server/explain.h"
 #include "server/io_thread.h"
 #include "server/options.h"
 #include "server/processors.h"
@@ -83,7 +84,24 @@ int serve(ServerConfig config, config::Node root, module::Registry& registry) {
   return 0;
 }
 
+int explainOne(const ExplainRequest& request, const ServerConfig& config, config::Node root,
+               module::Registry& registry) {
+  const auto explanation = explain(config, root, registry, realSys(), request);
+  if (!explanation.ok()) return fail(explanation.status().message());
+  const int code = print(report(request, *explanation));
+  return explanation->answer.head.empty() ? kCannotServe : code;
+}
+
 int runConfigured(const CommandLine& line) {
+  ExplainRequest request;
+  if (line.action == Action::kExplain) {
+    auto parsed = parseExplainRequest(line.explain, line.fields, line.client);
+    if (!parsed.ok()) {
+      fail(parsed.status().message());
+      return kWrongUsage;
+    }
+    request = std::move(parsed).value();
+  }
   module::Registry registry(makeBuiltinModules());
   auto schema = registry.schema();
   if (!schema.ok()) return fail(schema.status().message());
@@ -94,6 +112,8 @@ int runConfigured(const CommandLine& line) {
   ServerConfigResult result = readServerConfig(loaded.config->root(), registry, allowedProcessors());
   if (!result.config) return failAll(result.errors);
   if (line.action == Action::kTest) return print(fmt::format("roost: {} is good\n", line.config_path));
+  if (line.action == Action::kExplain)
+    return explainOne(request, *result.config, loaded.config->root(), registry);
   const int code = serve(std::move(*result.config), loaded.config->root(), registry);
   log::stop();
   return code;

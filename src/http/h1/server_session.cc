@@ -8,6 +8,7 @@
 #include "http/h1/protocol.h"
 #include "http/host.h"
 #include "http/target.h"
+#include "http/trace.h"
 #include "log/log.h"
 
 namespace roost::http::h1 {
@@ -160,6 +161,7 @@ void ServerSession::answerOptionsAsterisk() noexcept {
 // knowing.
 void ServerSession::refuse(int status, const char* reason) noexcept {
   LOG_DEBUG("{}: request refused with {}: {}", connection_->peer().toString(), status, reason);
+  if (Trace* trace = protocol_.context().trace()) trace->note(reason);
   keep_alive_ = false;
   if (answered_) {  // in what was only being read away
     reading_ = Reading::kEnd;

@@ -33,6 +33,35 @@ http::Validators validatorsOf(http::Exchange& exchange, const FileEntry& entry) 
   return validators;
 }
 
+// What was found for a path, in words.
+void explainEntry(http::Trace& trace, const FileEntry& entry, const RootOptions& root) {
+  const std::string name = root.folder + (entry.file_path.empty() ? entry.path : entry.file_path);
+  switch (entry.kind) {
+    case FileEntry::Kind::kRefused:
+      if (entry.root_id == 0) {
+        trace.note("404: a name that begins with a dot (dot_files is off)");
+      } else if (entry.status == 404) {
+        trace.note("404: there is no " + name + ", or a link forbids it (symlinks)");
+      } else if (!entry.path.empty() && entry.path.back() == '/') {
+        trace.note(std::to_string(entry.status) + ": " + root.folder + entry.path +
+                   " is there, but holds no index file");
+      } else {
+        trace.note(std::to_string(entry.status) + ": " + name + " cannot be read");
+      }
+      return;
+    case FileEntry::Kind::kFolder:
+      trace.note(root.folder + entry.path + " is a folder: to be asked for with its slash");
+      return;
+    case FileEntry::Kind::kBody:
+    case FileEntry::Kind::kFile:
+      trace.note("file " + name + ", " + std::to_string(entry.size) + " bytes, " + entry.content_type);
+      if (!entry.path.empty() && entry.path.back() == '/' && entry.coding == http::Coding::kIdentity)
+        trace.note("an index file of " + root.folder + entry.path);
+      trace.note(entry.kind == FileEntry::Kind::kBody ? "small enough to be kept in memory"
+                                                      : "sent from the file system");
+  }
+}
+
 }  // namespace
 
 StaticHandler::StaticHandler(RootOptions options, std::shared_ptr<const http::MimeTable> mime,
@@ -50,6 +79,7 @@ void StaticHandler::serve(http::Exchange& exchange, Attempt attempt) const noexc
   LoopFiles& files = *files_[exchange.context().index()];
   LoopFiles::Found found = find(exchange, files, attempt.may_block);
   if (found.entry != nullptr && found.cold) {
+    if (http::Trace* trace = exchange.trace()) trace->note("not in memory: a task thread reads it first");
     if (warmUp(exchange, fullPath(*found.entry), 0, found.entry->size, &serveWarmed)) return;
     // No loop waits for a disk while there are threads to do it, even if all of them are busy.
     if (exchange.context().tasks().hasThreads()) return refuseForNow(exchange);
@@ -115,6 +145,7 @@ void StaticHandler::serveWarmed(http::Exchange& exchange) {
 }
 
 void StaticHandler::answer(http::Exchange& exchange, LoopFiles& files, FileEntry& entry) const noexcept {
+  if (http::Trace* trace = exchange.trace()) explainEntry(*trace, entry, root_);
   switch (entry.kind) {
     case FileEntry::Kind::kRefused:
       return exchange.replyError(entry.status);
@@ -130,6 +161,8 @@ void StaticHandler::answer(http::Exchange& exchange, LoopFiles& files, FileEntry
   if (!conditional || exchange.errorStatus() != 0) return answerWhole(exchange, files, entry);
   bool range_applies = true;
   if (!preconditionsHold(exchange, entry, range_applies)) return;
+  if (!range_applies && exchange.trace() != nullptr && exchange.request().has(FieldId::kRange))
+    exchange.trace()->note("If-Range names another version: the whole file is sent");
   // What is made of a file's bytes has no ranges: the file itself has them.
   if (!range_applies || entry.origin != FileEntry::Origin::kFile) return answerWhole(exchange, files, entry);
   const http::RangeRequest ranges = http::parseRange(exchange.request(), entry.size, root_.max_ranges);
@@ -148,6 +181,8 @@ bool StaticHandler::preconditionsHold(http::Exchange& exchange, const FileEntry&
     case http::Precondition::kProceed:
       break;
     case http::Precondition::kNotModified: {
+      if (http::Trace* trace = exchange.trace())
+        trace->note("304: If-None-Match or If-Modified-Since says that the client has it");
       http::ResponseHead head(304);
       head.unsent_type = entry.content_type;
       addFileFields(head, entry, root_);
@@ -156,6 +191,9 @@ bool StaticHandler::preconditionsHold(http::Exchange& exchange, const FileEntry&
       return false;
     }
     case http::Precondition::kPreconditionFailed:
+      if (http::Trace* trace = exchange.trace())
+        trace->note("412: If-Match or If-Unmodified-Since asks for another version than " +
+                    std::string(entry.etag.view()));
       exchange.replyError(412);
       return false;
   }

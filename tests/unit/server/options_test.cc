@@ -74,3 +74,16 @@ TEST_CASE("the version has three parts", "[server]") {
   REQUIRE(line.substr(0, 6) == "roost ");
   REQUIRE(line.find_first_not_of("0123456789.", 6) == std::string::npos);
 }
+
+TEST_CASE("a request to explain, with its fields and its client", "[server]") {
+  const auto line = parse({"--explain", "GET http://a/", "-H", "A: b", "--header=C: d", "--from", "::1"});
+  REQUIRE(line.ok());
+  CHECK(line->action == Action::kExplain);
+  CHECK(line->explain == "GET http://a/");
+  CHECK(line->fields == std::vector<std::string>{"A: b", "C: d"});
+  CHECK(line->client == "::1");
+  CHECK(parse({"--explain", "/", "-t"})->action == Action::kExplain);
+  CHECK(errorOf({"-H", "A: b"}).find("--explain") != std::string::npos);
+  CHECK(errorOf({"--from", "::1"}).find("--explain") != std::string::npos);
+  CHECK(errorOf({"--explain", ""}).find("--explain") != std::string::npos);
+}

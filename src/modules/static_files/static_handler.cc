@@ -52,6 +52,8 @@ void explainEntry(http::Trace& trace, const FileEntry& entry, const RootOptions&
     case FileEntry::Kind::kFolder:
       trace.note(root.folder + entry.path + " is a folder: to be asked for with its slash");
       return;
+    case FileEntry::Kind::kListing:
+      return;  // the listing itself says so
     case FileEntry::Kind::kBody:
     case FileEntry::Kind::kFile:
       trace.note("file " + name + ", " + std::to_string(entry.size) + " bytes, " + entry.content_type);

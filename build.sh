@@ -5,7 +5,7 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 
 # Debian packages, by what needs them. A verb asks only for its own.
 readonly BUILD_PACKAGES=(g++ cmake ninja-build ragel pkg-config nlohmann-json3-dev libvalijson-dev libboost-dev
-  libfmt-dev zlib1g-dev libbrotli-dev libzstd-dev)
+  libfmt-dev libre2-dev zlib1g-dev libbrotli-dev libzstd-dev)
 readonly TEST_PACKAGES=(catch2 clang-format curl python3 brotli zstd)
 readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist)
 readonly FULL_PACKAGES=(clang clang-tidy libclang-rt-14-dev llvm libbenchmark-dev libspdlog-dev)
@@ -333,8 +333,8 @@ main() {
       ;;
     generate)
       need "${BUILD_PACKAGES[@]}" catch2 python3
-      build_preset checked unit_config
-      ROOST_UPDATE=1 build/checked/bin/unit_config
+      build_preset checked server
+      build/checked/bin/server --print-schema >conf/server.schema.json
       python3 scripts/gen_config_docs.py
       ;;
     clean) rm -rf build server ;;

@@ -234,6 +234,9 @@ def section(name, schema):
     if schema.get("x-example") is not None:
         short = name.rpartition(".")[2].removesuffix("[]")
         out.append(f"```jsonc\n{json.dumps(short)}: {pretty(schema['x-example'])}\n```\n\n")
+    others = schema.get("additionalProperties")
+    if isinstance(others, dict) and "properties" in others:
+        out.append(f"{others['description']}\n\n{table(others)}\n")
     if "properties" in schema:
         out.append(table(schema) + "\n")
     elif "x-example" not in schema:

@@ -88,8 +88,8 @@ void addFragment(SchemaImpl& impl, const SchemaFragment& fragment) {
   SchemaJson json = SchemaJson::parse(fragment.text, nullptr, false);
   if (json.is_discarded()) fail(fragment.key, "the module's schema is not JSON");
   checkWords(json, fragment.key);
-  SchemaJson& route = impl.json[kRouteSchema];
-  if (route["properties"].contains(fragment.key)) fail(fragment.key, "two modules have this key");
+  if (impl.json[kRouteSchema]["properties"].contains(fragment.key))
+    fail(fragment.key, "two modules have this key");
   if (fragment.is_inherited) {
     SchemaJson& types = json["type"];
     if (types.is_string()) types = SchemaJson::array({types});
@@ -101,6 +101,7 @@ void addFragment(SchemaImpl& impl, const SchemaFragment& fragment) {
       properties[fragment.key] = json;
     }
   }
+  SchemaJson& route = impl.json[kRouteSchema];  // only now: the places above hold it, and have grown
   if (fragment.is_handler) {
     impl.handlers.push_back(fragment.key);
     json["x-handler"] = true;

@@ -151,8 +151,13 @@ void Exchange::listen(std::unique_ptr<ExchangeListener> listener) noexcept {
 void Exchange::filterHead(ResponseHead& head, bool fin) noexcept {
   head_sent_ = true;
   if (error_status_ != 0) {
-    head.status = error_status_;
-    if (!parked() && state_->error_extra != nullptr) head.addAll(*state_->error_extra);
+    head.status = page_status_;
+    // What the page's handler says of its file does not hold for the address that was asked for.
+    if (page_status_ >= 300) {
+      for (const char* name : {"ETag", "Last-Modified", "Accept-Ranges", "Cache-Control"}) head.remove(name);
+    }
+    const bool with_extra = !parked() && state_->error_extra != nullptr && page_status_ == error_status_;
+    if (with_extra) head.addAll(*state_->error_extra);
   }
   if (Progress* kept = progress()) kept->status = head.status;
   if (parked()) return;
@@ -225,11 +230,12 @@ void Exchange::replyError(int status, const ResponseHead* extra) noexcept {
 
 // The route of the page answers, but with our status. Its filters do not run, or the page behind a password
 // could never say that one is needed.
-void Exchange::fetchErrorPage(int status, const std::string& page, const ResponseHead* extra) noexcept {
+void Exchange::fetchErrorPage(int status, const ErrorPage& page, const ResponseHead* extra) noexcept {
   error_status_ = static_cast<int16_t>(status);
+  page_status_ = page.status != 0 ? static_cast<int16_t>(page.status) : error_status_;
   state_->error_extra = extra != nullptr ? std::make_unique<ResponseHead>(*extra) : nullptr;
-  if (trace() != nullptr) trace()->note("status " + std::to_string(status) + ": its page is " + page);
-  goTo(page);
+  if (trace() != nullptr) trace()->note("status " + std::to_string(status) + ": its page is " + page.path);
+  goTo(page.path);
   if (trace() != nullptr) {
     trace()->beginRoute(host_, path_, route_->path, *route_);
     trace()->begin(Trace::Kind::kHandler, route_->keys.handler);

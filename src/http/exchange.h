@@ -83,6 +83,7 @@ class Exchange {
   // A filter that calls this returns kReplied. REQUIRES: !headSent(), and nobody listens yet.
   static constexpr uint8_t kMaxReroutes = 10;
   bool reroute(std::string_view path, const std::string* query = nullptr) noexcept;
+  uint8_t reroutes() const noexcept { return reroutes_; }  // how many times
   // Goes on with another path of the same route, where a handler has found that this is what answers: filters
   // of the answer and observers see it, path() and params() have nothing of the old one. REQUIRES:
   // !headSent().
@@ -212,7 +213,7 @@ class Exchange {
   void filterHead(ResponseHead& head, bool fin) noexcept;
   void filterHeadTold(Trace& trace, ResponseHead& head, bool fin) noexcept;
   void goTo(std::string_view path) noexcept;
-  void fetchErrorPage(int status, const std::string& page, const ResponseHead* extra) noexcept;
+  void fetchErrorPage(int status, const ErrorPage& page, const ResponseHead* extra) noexcept;
   void replyWithoutPage(int status) noexcept;
   void replyOwnPage(ResponseHead& head) noexcept;
   Outcome outcome() const noexcept;
@@ -237,6 +238,7 @@ class Exchange {
   RequestState* state_ = nullptr;
   std::unique_ptr<ParkedState> parked_;
   int16_t error_status_ = 0;  // whose page is being fetched
+  int16_t page_status_ = 0;   // to send with that page
   uint16_t next_filter_ = 0;
   uint8_t reroutes_ = 0;
   bool head_request_ = false;

@@ -24,7 +24,9 @@ Result<Router> Router::build(std::vector<std::unique_ptr<Site>> sites) {
     site.fallback.site = &site;
     if (site.fallback.path.empty()) site.fallback.path = "/";
     if (site.fallback.handler == nullptr) site.fallback.handler = std::make_unique<NotFound>();
-    site.table = std::make_unique<RouteTable>(site.routes);
+    Result<RouteTable> table = RouteTable::build(site.routes);
+    if (!table.ok()) return table.status();
+    site.table = std::make_unique<const RouteTable>(std::move(table).value());
   }
   return router;
 }
@@ -33,9 +35,9 @@ void Router::addHost(std::string_view host, size_t site) {
   if (host == "*") {
     default_site_ = site;
   } else if (host.size() > 2 && host[0] == '*' && host[1] == '.') {
-    by_wildcard_.emplace(host.substr(1), site);
+    by_wildcard_.insert(0, host.substr(1), static_cast<uint32_t>(site));
   } else {
-    by_host_.emplace(host, site);
+    by_host_.insert(0, host, static_cast<uint32_t>(site));
   }
 }
 
@@ -47,12 +49,11 @@ const Site& Router::siteFor(std::string_view host) const noexcept {
   char lower[kMaxHostBytes];
   std::string_view name(lower, lowerHost(host, lower));
   if (name.back() == '.') name.remove_suffix(1);
-  if (const auto found = by_host_.find(name); found != by_host_.end()) return *sites_[found->second];
+  if (const uint32_t found = by_host_.find(0, name); found != TextTable::kNone) return *sites_[found];
   if (by_wildcard_.empty()) return fallback;
   for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
-    if (const auto found = by_wildcard_.find(name.substr(dot)); found != by_wildcard_.end()) {
-      return *sites_[found->second];
-    }
+    const uint32_t found = by_wildcard_.find(0, name.substr(dot));
+    if (found != TextTable::kNone) return *sites_[found];
   }
   return fallback;
 }

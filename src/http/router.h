@@ -6,30 +6,38 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/status.h"
 #include "http/compression.h"
 #include "http/handler.h"
+#include "http/path_regex.h"
 #include "http/route_table.h"
+#include "http/text_table.h"
 
 namespace roost::http {
 
 struct Site;
 
+// Where the answer to an error comes from.
+struct ErrorPage {
+  std::string path;  // of the same site, canonical
+  int status = 0;    // to answer with; 0: the error's own
+};
+
 // One route of a site: what answers, and what stands before and behind it. Immutable once its Service is
 // built. Filters are shared by the routes that inherit them.
 struct Route {
-  std::string path;  // "/docs/": a prefix; "/about": that path alone
+  std::string path;                      // as RoutePattern reads it, or a regular expression
+  bool is_regex = false;                 // PathRegex
+  std::vector<std::string> param_names;  // of `path`; set by Router::build
   std::unique_ptr<const Handler> handler;
   std::vector<std::shared_ptr<const RequestFilter>> request_filters;
   std::vector<std::shared_ptr<const HeadFilter>> head_filters;
   std::vector<std::shared_ptr<const ResponseFilter>> response_filters;
   std::vector<std::shared_ptr<const ExchangeObserver>> observers;
   std::shared_ptr<const Compression> compression;  // nullptr: none
-  // Where the answers of an error status come from instead of the built-in page: a path of the same site.
-  std::map<int, std::string> error_pages;
+  std::map<int, ErrorPage> error_pages;            // by status, instead of the built-in page
   // The keys of the modules that made all this, in the same order: names for people.
   struct Keys {
     std::string_view handler;
@@ -44,7 +52,7 @@ struct Route {
   Keys keys;
   const Site* site = nullptr;  // set by Router::build
 
-  bool isPrefix() const noexcept { return path.back() == '/'; }
+  bool isPrefix() const noexcept { return !is_regex && path.back() == '/'; }
   // Runs the head filters, for an answer that is made ready to be sent many times.
   void filterHead(std::string_view asked_path, ResponseHead& head) const noexcept {
     for (const auto& filter : head_filters) filter->onHead(asked_path, head);
@@ -62,7 +70,7 @@ struct Site {
 
 // What the variable parts of a route's path stood for: places in the canonical path. Filled by Router::find.
 struct RouteParams {
-  static constexpr size_t kMost = 8;
+  static constexpr size_t kMost = Captures::kMost;
   struct Param {
     std::string_view name;  // the route's
     uint32_t off = 0;       // in the path
@@ -73,12 +81,13 @@ struct RouteParams {
 };
 
 // Finds the route of a request: the site by its host (exact name, then the longest wildcard, then "*", or
-// else the first site), then the longest path that fits. Built on the main thread; immutable afterwards, used
-// by every loop.
+// else the first site), then the route by path (RouteTable). Built on the main thread; immutable afterwards,
+// used by every loop.
 class Router {
  public:
   // REQUIRES: every host is named once in all, every path once in a site (module::buildService reports what
-  // is not, with its place); otherwise the first one counts. Errors: no site.
+  // is not, with its place); otherwise the first one counts. Errors: no site, a path or an expression that is
+  // none.
   static Result<Router> build(std::vector<std::unique_ptr<Site>> sites);
 
   // `host` as in Host or the target, without port, any case; `path` canonical. Where no route fits it is the
@@ -90,13 +99,12 @@ class Router {
   const Site& defaultSite() const noexcept { return *sites_[default_site_]; }
 
  private:
-  using HostTable = std::unordered_map<std::string_view, size_t>;  // to an index of sites_
   void addHost(std::string_view host, size_t site);
   const Site& siteFor(std::string_view host) const noexcept;
 
   std::vector<std::unique_ptr<Site>> sites_;
-  HostTable by_host_;      // exact names
-  HostTable by_wildcard_;  // ".example.org"
+  TextTable by_host_;      // exact names, to an index of sites_
+  TextTable by_wildcard_;  // ".example.org"
   size_t default_site_ = 0;
 };
 

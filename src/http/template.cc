@@ -53,7 +53,8 @@ std::string_view findPair(std::string_view list, std::string_view name, char sep
 
 }  // namespace
 
-Result<Template> Template::compile(std::string_view text, const std::vector<std::string>& names) {
+Result<Template> Template::compile(std::string_view text, const std::vector<std::string>& names,
+                                   Escape escape) {
   constexpr std::pair<std::string_view, Variable> kVariables[] = {{"method", Variable::kMethod},
                                                                   {"scheme", Variable::kScheme},
                                                                   {"host", Variable::kHost},
@@ -87,7 +88,7 @@ Result<Template> Template::compile(std::string_view text, const std::vector<std:
     }
     const std::string_view name = text.substr(i + 1, end - i - 1);
     i = end;
-    Part part{std::exchange(literal, {}), Variable::kParam, std::string(name)};
+    Part part{std::exchange(literal, {}), Variable::kParam, std::string(name), escape};
     bool known = std::find(names.begin(), names.end(), name) != names.end();
     for (const auto& [word, variable] : kVariables) {
       if (known || word != name) continue;
@@ -107,10 +108,15 @@ Result<Template> Template::compile(std::string_view text, const std::vector<std:
   return made;
 }
 
-void Template::append(std::string& out, const Exchange& exchange) const {
+void Template::append(std::string& out, const Exchange& exchange, const Captures* captures) const {
   for (const Part& part : parts_) {
     out += part.before;
-    appendValue(out, part, exchange);
+    const size_t start = out.size();
+    appendValue(out, part, exchange, captures);
+    if (part.escape == Escape::kNone) continue;
+    const std::string value = out.substr(start);
+    out.resize(start);
+    appendEscaped(out, value, part.escape);
   }
   out += text_;
 }
@@ -124,7 +130,8 @@ void Template::appendFieldValue(std::string& out, const Exchange& exchange) cons
   out.erase(std::remove_if(out.begin() + static_cast<ptrdiff_t>(start), out.end(), forbidden), out.end());
 }
 
-void Template::appendValue(std::string& out, const Part& part, const Exchange& exchange) {
+void Template::appendValue(std::string& out, const Part& part, const Exchange& exchange,
+                           const Captures* captures) {
   const RequestHead& request = exchange.request();
   switch (part.variable) {
     case Variable::kMethod:
@@ -137,12 +144,20 @@ void Template::appendValue(std::string& out, const Part& part, const Exchange& e
       out += exchange.host();
       return;
     case Variable::kTarget:
-      out += request.view(request.target);
+      if (part.escape == Escape::kNone) {
+        out += request.view(request.target);
+        return;
+      }
+      // In a URI it is path and query, whatever the target's form.
+      out += request.view(request.path).substr(0, 1) == "/" ? request.view(request.path) : "/";
+      if (request.has_query) (out += '?') += request.view(request.query);
       return;
     case Variable::kPath:
+      if (part.escape != Escape::kNone && exchange.path().substr(0, 1) != "/") out += '/';
       out += exchange.path();
       return;
     case Variable::kEncodedPath:
+      if (part.escape != Escape::kNone && exchange.path().substr(0, 1) != "/") out += '/';
       appendEncodedPath(out, exchange.path());
       return;
     case Variable::kQuery:
@@ -170,7 +185,8 @@ void Template::appendValue(std::string& out, const Part& part, const Exchange& e
       appendDecoded(out, findPair(exchange.query(), part.name, '&'));
       return;
     case Variable::kParam:
-      out += exchange.param(part.name);
+      out += captures != nullptr && captures->has(part.name) ? captures->get(part.name)
+                                                             : exchange.param(part.name);
       return;
   }
 }

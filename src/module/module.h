@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "http/compression.h"
 #include "http/handler.h"
 #include "http/loop_context.h"
+#include "http/router.h"
 
 namespace roost::module {
 
@@ -25,10 +27,16 @@ struct StartContext {
 
 // What surrounds the route that a module is asked to build.
 struct RouteContext {
-  std::string_view path;           // the route's own; empty where the key stands above routes
-  config::Node root;               // of the effective configuration
-  config::Node site;               // the site's object; none where the key stands in `http`
+  std::string_view path;  // the route's own or its expression; empty where the key stands above routes
+  config::Node root;      // of the effective configuration
+  config::Node site;      // the site's object; none where the key stands in `http`
   std::string_view server_header;  // the Server field's value, empty for none
+  bool is_regex = false;
+  // What parts of the path a Template may use ("/user/{id}", groups of an expression).
+  std::vector<std::string> param_names = {};
+
+  // Whether `path` is the path of a request, or what it begins with, as it stands.
+  bool isLiteral() const noexcept { return !is_regex && param_names.empty(); }
 };
 
 // What a module makes of its key. Where the key stands above routes, in a site or in `http`, it is built once
@@ -40,6 +48,7 @@ struct RouteParts {
   std::vector<std::shared_ptr<const http::ResponseFilter>> response_filters;
   std::vector<std::shared_ptr<const http::ExchangeObserver>> observers;
   std::shared_ptr<const http::Compression> compression;
+  std::map<int, http::ErrorPage> error_pages;  // Route::error_pages
 };
 
 // Something that can be plugged into routes: static files, push, a proxy. One object per process, owned by

@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "http/host.h"
-#include "http/target.h"
+#include "http/path_regex.h"
+#include "http/route_pattern.h"
 
 namespace roost::module {
 namespace {
@@ -40,27 +42,6 @@ http::ServiceOptions optionsOf(Node http_node) {
 std::string placeOf(Node node) {
   const config::Position position = node.position();
   return fmt::format("{}:{}", position.file, position.line);
-}
-
-bool isHexDigit(char c) noexcept {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-bool hasEscape(std::string_view path) noexcept {
-  for (size_t i = path.find('%'); i != std::string_view::npos; i = path.find('%', i + 1)) {
-    if (i + 2 < path.size() && isHexDigit(path[i + 1]) && isHexDigit(path[i + 2])) return true;
-  }
-  return false;
-}
-
-// Of a path that hasEscape().
-std::string escapeError(const std::string& path) {
-  std::string error = fmt::format("path \"{}\": a route's path is written decoded, without escapes", path);
-  std::string decoded(path.size() + 1, '\0');
-  const http::DecodedPath result = http::decodePath(path, decoded.data(), decoded.size());
-  decoded.resize(result.ok() ? result.size : 0);
-  if (result.ok() && !hasEscape(decoded)) error += fmt::format(": write \"{}\"", decoded);
-  return error;
 }
 
 // Builds one Service; lives for one call.
@@ -117,13 +98,13 @@ class Builder {
     take(site_parts, site->fallback);
     const Node hosts = node["host"];
     for (size_t i = 0; i < hosts.size(); ++i) addHost(*site, hosts.at(i));
-    std::unordered_map<std::string, Node> paths;
+    std::unordered_map<std::string, Node> shapes;
     const Node routes = node["routes"];
     for (size_t i = 0; i < routes.size(); ++i) {
-      const Node path = routes.at(i)["path"];
-      const bool good_path = checkPath(path, paths);
-      std::unique_ptr<http::Route> route = buildRoute(routes.at(i), node, site_parts);
-      if (good_path && route != nullptr) site->routes.push_back(std::move(route));
+      const std::optional<Address> address = addressOf(routes.at(i), shapes);
+      if (!address.has_value()) continue;
+      std::unique_ptr<http::Route> route = buildRoute(routes.at(i), node, site_parts, *address);
+      if (route != nullptr) site->routes.push_back(std::move(route));
     }
     return site;
   }
@@ -161,45 +142,74 @@ class Builder {
     site.hosts.push_back(std::move(host));
   }
 
-  bool checkPath(Node node, std::unordered_map<std::string, Node>& paths) {
-    const std::string& path = node.asString();
-    if (path.find_first_of("?#") != std::string::npos) {
-      errors_.push_back(
-          errorAt(node, fmt::format("path \"{}\": a route's path has neither query nor fragment", path)));
-      return false;
+  // A route's path or expression, taken apart.
+  struct Address {
+    std::string path;   // Route::path
+    std::string plain;  // RouteContext::path
+    bool is_regex = false;
+    std::vector<std::string> param_names;
+  };
+
+  // Nothing after an error.
+  std::optional<Address> addressOf(Node route, std::unordered_map<std::string, Node>& shapes) {
+    const Node path = route["path"], regex = route["regex"];
+    if (path.isString() == regex.isString()) {
+      errors_.push_back(path.isString() ? errorAt(regex, "\"path\" and \"regex\" exclude each other")
+                                        : errorAt(route, "a route needs a \"path\" or a \"regex\""));
+      return std::nullopt;
     }
-    // Routes are compared with decoded paths, so what decoding would change could never match. A '%' that
-    // begins no escape stands for itself there.
-    if (hasEscape(path)) {
-      errors_.push_back(errorAt(node, escapeError(path)));
-      return false;
+    Address address;
+    Status status;
+    std::string shape;
+    if (regex.isString()) {
+      address.is_regex = true;
+      address.path = address.plain = regex.asString();
+      const Result<http::PathRegex> compiled = http::PathRegex::compile(address.path);
+      status = compiled.status();
+      if (compiled.ok()) address.param_names = compiled.value().names();
+      shape = '^' + address.path;
+    } else {
+      address.path = address.plain = path.asString();
+      const Result<http::RoutePattern> pattern = http::RoutePattern::parse(address.path);
+      status = pattern.status();
+      if (pattern.ok()) {
+        address.param_names = pattern.value().names();
+        if (pattern.value().isLiteral()) address.plain = pattern.value().literalPath();
+        shape = pattern.value().shape();
+      }
     }
-    std::string escaped;
-    http::appendEncodedPath(escaped, path);
-    std::string decoded(escaped.size() + 1, '\0');
-    const http::DecodedPath result = http::decodePath(escaped, decoded.data(), decoded.size());
-    decoded.resize(result.ok() ? result.size : 0);
-    if (!result.ok() || decoded != path) {
-      const std::string hint = result.ok() ? fmt::format(": write \"{}\"", decoded)
-                                           : fmt::format(" ({})", http::pathErrorText(result.error));
-      errors_.push_back(
-          errorAt(node, fmt::format("path \"{}\": no request can have this path{}", path, hint)));
-      return false;
+    if (!status.ok()) {
+      errors_.push_back(errorAt(address.is_regex ? regex : path, status.message()));
+      return std::nullopt;
     }
-    const auto [earlier, fresh] = paths.emplace(path, node);
-    if (!fresh) {
-      errors_.push_back(errorAt(
-          node, fmt::format("path \"{}\" is routed twice, first at {}", path, placeOf(earlier->second))));
-    }
-    return fresh;
+    if (!isFresh(address, shape, address.is_regex ? regex : path, shapes)) return std::nullopt;
+    return address;
+  }
+
+  bool isFresh(const Address& address, const std::string& shape, Node node,
+               std::unordered_map<std::string, Node>& shapes) {
+    const auto [earlier, fresh] = shapes.emplace(shape, node);
+    if (fresh) return true;
+    const std::string& first = earlier->second.asString();
+    const char* kind = address.is_regex ? "regex" : "path";
+    errors_.push_back(errorAt(node, first == address.path
+                                        ? fmt::format("{} \"{}\" is routed twice, first at {}", kind, first,
+                                                      placeOf(earlier->second))
+                                        : fmt::format("path \"{}\" fits the same requests as \"{}\" at {}",
+                                                      address.path, first, placeOf(earlier->second))));
+    return false;
   }
 
   // nullptr after an error.
-  std::unique_ptr<http::Route> buildRoute(Node node, Node site, const Parts& site_parts) {
+  std::unique_ptr<http::Route> buildRoute(Node node, Node site, const Parts& site_parts,
+                                          const Address& address) {
     auto route = std::make_unique<http::Route>();
-    route->path = node["path"].asString();
+    route->path = address.path;
+    route->is_regex = address.is_regex;
     const size_t errors_before = errors_.size();
-    take(partsOf(node, site_parts, {route->path, root_, site, server_header_}), *route);
+    take(partsOf(node, site_parts,
+                 {address.plain, root_, site, server_header_, address.is_regex, address.param_names}),
+         *route);
     if (errors_.size() > errors_before) return nullptr;
     if (route->handler != nullptr) return route;
     errors_.push_back(errorAt(node, fmt::format("path \"{}\" has no handler", route->path)));
@@ -228,6 +238,7 @@ class Builder {
       name(route.keys.request_filters, route.request_filters.size(), registry_.key(i));
       name(route.keys.head_filters, route.head_filters.size(), registry_.key(i));
       name(route.keys.response_filters, route.response_filters.size(), registry_.key(i));
+      route.error_pages.insert(part->error_pages.begin(), part->error_pages.end());
     }
   }
 

@@ -3,6 +3,18 @@
 #ifdef ROOST_HAS_COMPRESS
 #include "modules/compress/compress.h"
 #endif
+#ifdef ROOST_HAS_ERROR_PAGES
+#include "modules/error_pages/error_pages.h"
+#endif
+#ifdef ROOST_HAS_REDIRECT
+#include "modules/redirect/redirect.h"
+#endif
+#ifdef ROOST_HAS_RESPOND
+#include "modules/respond/respond.h"
+#endif
+#ifdef ROOST_HAS_REWRITE
+#include "modules/rewrite/rewrite.h"
+#endif
 #ifdef ROOST_HAS_STATIC_FILES
 #include "modules/static_files/static_files.h"
 #endif
@@ -13,8 +25,20 @@ namespace roost::server {
 // src/server/CMakeLists.txt.
 std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
   std::vector<std::unique_ptr<module::Module>> modules;
+#ifdef ROOST_HAS_ERROR_PAGES
+  modules.push_back(modules::error_pages::makeErrorPages());
+#endif
+#ifdef ROOST_HAS_REWRITE
+  modules.push_back(modules::rewrite::makeRewrite());
+#endif
 #ifdef ROOST_HAS_STATIC_FILES
   modules.push_back(modules::static_files::makeStaticFiles());
+#endif
+#ifdef ROOST_HAS_REDIRECT
+  modules.push_back(modules::redirect::makeRedirect());
+#endif
+#ifdef ROOST_HAS_RESPOND
+  modules.push_back(modules::respond::makeRespond());
 #endif
 #ifdef ROOST_HAS_COMPRESS
   modules.push_back(modules::compress::makeCompress());

@@ -50,6 +50,8 @@ def configuration(path, value):
             around = surroundings(tuple(outer)) if outer else {}
             if schema_at(path).get("x-handler"):
                 around.pop("static", None)
+            if key == "regex":
+                around.pop("path", None)
             value = {**around, key: value}
         path = tuple(outer)
     return value

@@ -135,6 +135,10 @@ Result<module::RouteParts> StaticFiles::build(config::Node node, const module::R
   root.folder = withoutEndSlash((sites_own ? site_root : node["root"]).asString());
   const bool alias = !node["alias"].isNull();
   if (alias && !node["root"].isDefault()) return Status::error("\"root\" and \"alias\" exclude each other");
+  if (alias && !context.isLiteral()) {
+    return Status::error(
+        "\"alias\" needs a route whose path has no names in it; use \"root\" and \"rewrite\"");
+  }
   const bool prefix = context.path.back() == '/';
   if (alias) {
     root.folder = withoutEndSlash(node["alias"].asString());

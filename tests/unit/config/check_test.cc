@@ -158,10 +158,10 @@ TEST_CASE("a long or odd value is quoted shortly and safely", "[config]") {
   CHECK(message.find("...\"") != std::string::npos);
 }
 
-TEST_CASE("a route must have a path", "[config]") {
-  CHECK(onlyError(route(R"("static": {})")) == "http.sites[0].routes[0] has no \"path\"");
+TEST_CASE("a route has a path or an expression", "[config]") {
+  CHECK(loadString(route(R"("regex": "^/a", "static": {})")).ok());
   CHECK(onlyError(route(R"("path": "x", "static": {})")) ==
-        "http.sites[0].routes[0].path must be a path that begins with \"/\", not \"x\"");
+        "http.sites[0].routes[0].path must be a path that begins with \"/\" or null, not \"x\"");
 }
 
 TEST_CASE("a route must have exactly one handler", "[config]") {

@@ -177,3 +177,33 @@ TEST_CASE("everything that is wrong is told at once, where it stands", "[module]
           "6:15 path \"/w\" is routed twice, first at /t/site.json:5\n"
           "7:14 host \"a.org\" is named twice, first at /t/site.json:2\n");
 }
+
+TEST_CASE("routes have names in their paths, or an expression", "[module]") {
+  Fixture fixture;
+  const ServiceResult result = fixture.buildSites(
+      R"({"routes": [{"path": "/user/{id}/", "tiny": {}}, {"regex": "^/x/(?P<slug>.*)$", "tiny": {}}, {"path": "/a{{b", "tiny": {}}]})");
+  REQUIRE(result.ok());
+  CHECK(routeOf(result, "x", "/user/5/posts") == "/user/{id}/");
+  CHECK(routeOf(result, "x", "/x/y") == "^/x/(?P<slug>.*)$");
+  CHECK(routeOf(result, "x", "/a{b") == "/a{{b");
+  CHECK(fixture.notes() ==
+        Notes{"tiny build /user/{id}/", "tiny build ^/x/(?P<slug>.*)$", "tiny build /a{b"});
+}
+
+TEST_CASE("two routes for the same requests are told with both places", "[module]") {
+  Fixture fixture;
+  const std::string text = R"({ "http": { "sites": [ { "routes": [
+    { "path": "/a/{x}", "tiny": {} },
+    { "path": "/a/{y}", "tiny": {} },
+    { "regex": "^/b", "tiny": {} },
+    { "regex": "^/b", "tiny": {} },
+    { "regex": "(", "tiny": {} },
+    { "path": "/", "regex": "a", "tiny": {} },
+    { "tiny": {} } ] } ] } })";
+  REQUIRE(fixture.errors(text) ==
+          "3:15 path \"/a/{y}\" fits the same requests as \"/a/{x}\" at /t/site.json:2\n"
+          "5:16 regex \"^/b\" is routed twice, first at /t/site.json:4\n"
+          "6:16 \"(\" is not a regular expression: missing ): (\n"
+          "7:27 \"path\" and \"regex\" exclude each other\n"
+          "8:5 a route needs a \"path\" or a \"regex\"\n");
+}

@@ -1,0 +1,59 @@
+// The schema of the whole program: what editors use, and what every key says of itself.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "config/schema_impl.h"
+#include "module/registry.h"
+#include "server/builtin_modules.h"
+
+using namespace roost;
+using namespace roost::config;
+
+namespace {
+
+const Schema& wholeSchema() {
+  static const module::Registry registry(server::makeBuiltinModules());
+  static const Result<Schema> schema = registry.schema();
+  return schema.value();
+}
+
+// A key has a type, a meaning, and either a default or a reason to have none.
+void checkKeys(const SchemaJson& schema, const std::string& path) {
+  INFO(path);
+  CHECK(schema.contains("type"));
+  CHECK(schema.contains("description"));
+  if (schema.contains("properties")) {
+    CHECK(schema.contains("additionalProperties"));
+    for (const auto& [key, member] : schema["properties"].items()) {
+      INFO(key);
+      const bool is_required = schema.contains("required") &&
+                               schema["required"].dump().find("\"" + key + "\"") != std::string::npos;
+      const bool has_default = member.contains("default") || is_required || flagOf(member, "x-handler") ||
+                               flagOf(member, "x-inherited") || member.contains("x-default-text");
+      CHECK(has_default);
+      checkKeys(member, path + "/" + key);
+    }
+  }
+  const auto others = schema.find("additionalProperties");
+  if (others != schema.end() && others->is_object()) checkKeys(*others, path + "/*");
+  // An item that is an object is described by the list it stands in.
+  if (schema.contains("items")) {
+    SchemaJson items = schema["items"];
+    if (items.contains("properties")) items["description"] = "";
+    checkKeys(items, path + "[]");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("conf/server.schema.json is what --print-schema prints", "[schema]") {
+  std::ifstream in("conf/server.schema.json", std::ios::binary);
+  const std::string file{std::istreambuf_iterator<char>(in), {}};
+  REQUIRE(file == wholeSchema().text());  // otherwise: ./build.sh generate
+}
+
+TEST_CASE("every key of the schema has a type, a meaning and a default", "[schema]") {
+  checkKeys(wholeSchema().impl().json, "");
+}

@@ -53,8 +53,10 @@ std::vector<std::string> otherRoutes(const Trace::Step& step) {
     std::vector<std::unique_ptr<http::Route>> alone;
     alone.push_back(std::make_unique<http::Route>());
     alone[0]->path = routes[i]->path;
+    alone[0]->is_regex = routes[i]->is_regex;
+    const Result<http::RouteTable> table = http::RouteTable::build(alone);
     http::RouteParams params;
-    if (http::RouteTable(alone).find(step.path, params) != nullptr) others.push_back(routes[i]->path);
+    if (table.ok() && table.value().find(step.path, params) != nullptr) others.push_back(routes[i]->path);
   }
   return others;
 }
@@ -78,7 +80,9 @@ void routeLines(std::string& out, const Trace::Step& step, bool first) {
   }
   if (!route.error_pages.empty()) {
     std::vector<std::string> pages;
-    for (const auto& [status, page] : route.error_pages) pages.push_back(fmt::format("{} {}", status, page));
+    for (const auto& [status, page] : route.error_pages) {
+      pages.push_back(fmt::format("{} {}", status, page.path));
+    }
     note(out, fmt::format("error pages: {}", fmt::join(pages, ", ")));
   }
 }

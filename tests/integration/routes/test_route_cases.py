@@ -1,5 +1,6 @@
 """The table of route_cases.py against the real server, and what does not fit into it."""
 
+import json
 import shutil
 import subprocess
 
@@ -7,7 +8,7 @@ import pytest
 
 from raw_http import request
 from roost_server import BINARY, Server
-from route_cases import CASES, FILES, LARGE, SITES
+from route_cases import CASES, FILES, SITES
 from site_files import write_site
 
 
@@ -73,12 +74,14 @@ def test_a_redirect_to_the_own_host_needs_one(routed):
         assert wire.read_response().status == 200
 
 
-def test_a_body_that_is_too_long_has_the_page_of_its_status(start_server):
+def test_what_is_refused_before_it_has_a_route_has_the_built_in_page(start_server):
     server = start_server(
-        {"http": {"max_body_size": 10, "error_pages": {"413": "/e/413"}, "sites": [{"routes": [
-            {"path": "/e/413", "respond": {"body": "less, please"}}, {"path": "/", "static": {}}]}]}})
-    response = server.ask("/", "POST", body=b"x" * 11)
-    assert response.status == 413
+        {"http": {"max_body_size": 10, "error_pages": {"4xx": "/page"}, "sites": [{"routes": [
+            {"path": "/page", "respond": {"body": "a page for {target}"}}]}]}})
+    assert server.ask("/none?x").body == b"a page for /none?x"
+    for response in (server.ask("/", "POST", body=b"x" * 11), server.ask("/%00"), server.ask("/../x")):
+        assert response.status in (400, 413)
+        assert str(response.status).encode() in response.body and response.closes
 
 
 def test_curl_follows_a_chain_of_redirects(start_server):
@@ -119,7 +122,6 @@ BAD = [
 
 @pytest.mark.parametrize("first, second, message", BAD, ids=[message for _, _, message in BAD])
 def test_what_cannot_be_is_refused_with_its_place(tmp_path, first, second, message):
-    import json
     path = tmp_path / "conf.json"
     (tmp_path / "html").mkdir()
     routes = ",\n".join(json.dumps(route) for route in (first, second) if route)
@@ -129,7 +131,3 @@ def test_what_cannot_be_is_refused_with_its_place(tmp_path, first, second, messa
     assert done.returncode != 0
     assert message in done.stdout + done.stderr
     assert f"conf.json:{line}:" in done.stdout + done.stderr
-
-
-def test_the_large_page_is_whole(routed):
-    assert len(LARGE) > 65536  # more than is kept in memory: sent from the file

@@ -61,6 +61,9 @@ class Node {
   Node operator[](std::string_view key) const noexcept;
   MemberRange members() const noexcept;  // of an object; of anything else none
 
+  // The same for every Node of one value; only to be compared.
+  const void* identity() const noexcept { return value_; }
+
   // Where the value, or its key, stands. A default stands where the object that lacks it stands.
   Position position() const;
   Position keyPosition() const;

@@ -23,7 +23,13 @@ struct HttpCounters {
             registry.counter({"roost_http_timeouts_total",
                               "Requests that came too slowly, and answers that a client did not take.", ""})),
         aborted(registry.counter(
-            {"roost_http_aborted_total", "Exchanges that ended before their answer was complete.", ""})) {
+            {"roost_http_aborted_total", "Exchanges that ended before their answer was complete.", ""})),
+        rate_limited(registry.counter(
+            {"roost_http_rate_limited_total", "Requests beyond a rate limit, those of dry runs too.", ""})),
+        connection_limited(registry.counter(
+            {"roost_http_connection_limited_total", "Requests beyond a limit of requests at a time.", ""})),
+        shed(registry.counter(
+            {"roost_http_shed_total", "Requests refused because the server was overloaded.", ""})) {
     for (size_t i = 0; i < responses.size(); ++i) {
       responses[i] =
           &registry.counter({"roost_http_responses_total", "Heads of answers, interim ones included.", ""},
@@ -45,6 +51,9 @@ struct HttpCounters {
   metrics::Histogram& answer_ns;
   metrics::Counter& timeouts;
   metrics::Counter& aborted;
+  metrics::Counter& rate_limited;
+  metrics::Counter& connection_limited;
+  metrics::Counter& shed;
   std::array<metrics::Counter*, 5> responses{};  // 1xx to 5xx
 };
 

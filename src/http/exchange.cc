@@ -75,6 +75,15 @@ std::string_view Exchange::param(std::string_view name) const noexcept {
   return {};
 }
 
+bool Exchange::countsFirst(const void* who) noexcept {
+  auto& by = state_->counted_by;
+  for (size_t i = 0; i < state_->counted; ++i) {
+    if (by[i] == who) return false;
+  }
+  if (state_->counted < by.size()) by[state_->counted++] = who;
+  return true;
+}
+
 void Exchange::runRoute() noexcept {
   const auto& filters = route_->request_filters;
   Trace* const told = trace();

@@ -95,7 +95,10 @@ class Exchange {
 
   // Where to say what is decided and why; nullptr while serving.
   Trace* trace() const noexcept { return context_->trace(); }
-  // Kept until the exchange has ended, parked or not. REQUIRES: not parked.
+  // For filters that count requests: true the first time `who` asks, false where a request that was sent on
+  // (reroute) comes by again. (The fifth of them counts every time.) REQUIRES, here and below: not parked.
+  bool countsFirst(const void* who) noexcept;
+  // Kept until the exchange has ended, parked or not.
   void attach(std::unique_ptr<Attachment> attachment) {
     state_->attachments.push_back(std::move(attachment));
   }

@@ -11,6 +11,7 @@
 #include "http/date_cache.h"
 #include "http/service.h"
 #include "net/io_context.h"
+#include "net/load_gate.h"
 
 namespace roost::http {
 
@@ -73,6 +74,11 @@ class LoopContext {
   void setCounters(const HttpCounters* counters) noexcept { counters_ = counters; }
   const HttpCounters* counters() const noexcept { return counters_; }
 
+  // Whether new requests are to be refused at once; nullptr, as at first: never.
+  void setGate(const net::LoadGate* gate) noexcept { gate_ = gate; }
+  bool shedsRequests() const noexcept { return gate_ != nullptr && !gate_->admitsRequests(); }
+  PreparedResponse& overloadPage() { return pin_->overloadPage(); }
+
   // Exchanges of this loop tell it what they do; nullptr, as always while serving: nobody.
   void setTrace(Trace* trace) noexcept { trace_ = trace; }
   Trace* trace() const noexcept { return trace_; }
@@ -84,6 +90,7 @@ class LoopContext {
   event::TaskPool& tasks_;
   const HttpCounters* counters_ = nullptr;
   Trace* trace_ = nullptr;
+  const net::LoadGate* gate_ = nullptr;
   const uint64_t request_id_base_;  // random
   uint64_t last_request_ = 0;
   DateCache date_;

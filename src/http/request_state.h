@@ -32,6 +32,8 @@ struct RequestState {
   std::array<char, 32> request_id{};
   std::unique_ptr<ResponseHead> error_extra;  // further fields of the error whose page is being fetched
   std::vector<std::unique_ptr<Attachment>> attachments;
+  std::array<const void*, 4> counted_by{};  // see Exchange::countsFirst
+  uint8_t counted = 0;
   bool has_client = false;
   bool has_new_query = false;
   bool has_request_id = false;
@@ -40,6 +42,7 @@ struct RequestState {
 
   void clear() noexcept {
     has_client = has_new_query = has_request_id = https = answered_as = false;
+    counted = 0;
     error_extra.reset();
     attachments.clear();
   }

@@ -27,4 +27,15 @@ PreparedResponse& ServicePin::errorPage(int status) {
   return *page;
 }
 
+PreparedResponse& ServicePin::overloadPage() {
+  if (overload_page_ == nullptr) {
+    ResponseHead head(503);
+    head.add("Content-Type", kErrorPageType);
+    head.addNumber("Retry-After", kRetryAfterS);
+    overload_page_ =
+        std::make_unique<PreparedResponse>(head, service->errorBody(503), service->options().server_header);
+  }
+  return *overload_page_;
+}
+
 }  // namespace roost::http

@@ -58,12 +58,16 @@ struct ServicePin {
   // The service's own page for a status, ready to be sent; made when it is first asked for. REQUIRES:
   // Service::hasErrorBody(status).
   PreparedResponse& errorPage(int status);
+  // 503 with Retry-After, for requests that are refused because the server is overloaded.
+  static constexpr int kRetryAfterS = 5;
+  PreparedResponse& overloadPage();
 
   std::shared_ptr<const Service> service;
   uint32_t exchanges = 0;
 
  private:
   std::array<std::unique_ptr<PreparedResponse>, Service::kStatuses> error_pages_;
+  std::unique_ptr<PreparedResponse> overload_page_;
 };
 
 }  // namespace roost::http

@@ -23,6 +23,8 @@ bool RoundRobinSink::accepts() noexcept {
 
 const char* RoundRobinSink::obstacle() noexcept {
   const auto full = [](const FdHandoff* target) { return target->full(); };
+  const auto overloaded = [](const FdHandoff* target) { return target->overloaded(); };
+  if (std::any_of(targets_.begin(), targets_.end(), overloaded)) return "the server is overloaded";
   return std::all_of(targets_.begin(), targets_.end(), full)
              ? "every IO thread is at worker_connections"
              : "the IO threads have not yet taken the connections they were handed";
@@ -86,16 +88,7 @@ Acceptor::Outcome Acceptor::acceptOne() noexcept {
   Sys& sys = loop_.sys();
   const int fd = sys.acceptOn(listener_.fd(), reinterpret_cast<sockaddr*>(&address), &len);
   if (fd >= 0) {
-    const PeerAddr peer = PeerAddr::from(reinterpret_cast<sockaddr*>(&address), len);
-    if (blocked_ != nullptr && blocked_->contains(peer)) {
-      ++counts_.refused;
-      if (counters_ != nullptr) counters_->refused.add();
-      sys.closeFd(fd);
-      return Outcome::kTaken;
-    }
-    ++counts_.accepted;
-    if (counters_ != nullptr) counters_->accepted.add();
-    sink_.give({fd, peer, index_});
+    take(fd, PeerAddr::from(reinterpret_cast<sockaddr*>(&address), len));
     return Outcome::kTaken;
   }
   switch (-fd) {
@@ -119,6 +112,28 @@ Acceptor::Outcome Acceptor::acceptOne() noexcept {
       if (-fd == EMFILE || -fd == ENFILE) turnAwayOne();
       return Outcome::kExhausted;
   }
+}
+
+void Acceptor::take(int fd, const PeerAddr& peer) noexcept {
+  if (blocked_ != nullptr && blocked_->contains(peer)) {
+    ++counts_.refused;
+    if (counters_ != nullptr) counters_->refused.add();
+    loop_.sys().closeFd(fd);
+    return;
+  }
+  const AddressLimit::Entry entry =
+      address_limit_ == nullptr ? AddressLimit::Entry{true, 0} : address_limit_->enter(peer);
+  if (!entry.admitted) {
+    LOG_EVERY_SECOND(WARN, "{}: closed, its address has {} connections already", peer.toString(),
+                     address_limit_->max());
+    ++counts_.over_limit;
+    if (counters_ != nullptr) counters_->over_limit.add();
+    loop_.sys().closeFd(fd);
+    return;
+  }
+  ++counts_.accepted;
+  if (counters_ != nullptr) counters_->accepted.add();
+  sink_.give({fd, peer, index_, entry.hash});
 }
 
 // Out of descriptors: with the spares let go of, one waiting client can be told by a close.

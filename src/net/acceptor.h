@@ -7,11 +7,13 @@
 
 #include "base/status.h"
 #include "event/loop.h"
+#include "net/address_limit.h"
 #include "net/cidr_set.h"
 #include "net/counters.h"
 #include "net/fd_handoff.h"
 #include "net/io_context.h"
 #include "net/listener.h"
+#include "net/load_gate.h"
 
 namespace roost::net {
 
@@ -47,13 +49,20 @@ class RoundRobinSink final : public ConnectionSink {
 class LocalSink final : public ConnectionSink {
  public:
   LocalSink(IoContext& context, uint64_t limit) noexcept : context_(context), limit_(limit) {}
-  bool accepts() noexcept override { return context_.size() < limit_; }
-  const char* obstacle() noexcept override { return "this IO thread is at worker_connections"; }
+  // nullptr, as at first: however busy the loop is.
+  void setGate(const LoadGate* gate) noexcept { gate_ = gate; }
+  bool accepts() noexcept override { return !overloaded() && context_.size() < limit_; }
+  const char* obstacle() noexcept override {
+    return overloaded() ? "this IO thread is overloaded" : "this IO thread is at worker_connections";
+  }
   void give(const AcceptedSocket& socket) noexcept override { context_.adopt(socket); }
 
  private:
+  bool overloaded() const noexcept { return gate_ != nullptr && !gate_->admitsConnections(); }
+
   IoContext& context_;
   const uint64_t limit_;
+  const LoadGate* gate_ = nullptr;
 };
 
 // Accepts on one listening socket. When descriptors or memory run out, or all loops are full, it stops
@@ -68,6 +77,7 @@ class Acceptor final : public event::IoHandler, public event::Timer {
   struct Counts {
     uint64_t accepted = 0;
     uint64_t refused = 0;      // by address
+    uint64_t over_limit = 0;   // by the number of connections of the address
     uint64_t turned_away = 0;  // accepted on a spare descriptor and closed
     uint64_t pauses = 0;
   };
@@ -82,6 +92,8 @@ class Acceptor final : public event::IoHandler, public event::Timer {
   void stop() noexcept;  // no more connections; the socket closes with the object
   // Addresses that are refused right after accepting; `blocked` outlives this, nullptr is none.
   void setBlocked(const CidrSet* blocked) noexcept { blocked_ = blocked; }
+  // Bounds the connections of an address; it outlives this, nullptr is no bound.
+  void setAddressLimit(AddressLimit* limit) noexcept { address_limit_ = limit; }
   // Counts there too; it outlives this. Acceptors of one thread may share it.
   void setCounters(const AcceptCounters* counters) noexcept { counters_ = counters; }
   const Listener& listener() const noexcept { return listener_; }
@@ -93,6 +105,7 @@ class Acceptor final : public event::IoHandler, public event::Timer {
  private:
   enum class Outcome : uint8_t { kTaken, kDrained, kRetry, kExhausted };
   Outcome acceptOne() noexcept;
+  void take(int fd, const PeerAddr& peer) noexcept;
   void turnAwayOne() noexcept;
   void goOn() noexcept;
   void pause() noexcept;
@@ -110,6 +123,7 @@ class Acceptor final : public event::IoHandler, public event::Timer {
   Listener listener_;
   ConnectionSink& sink_;
   const CidrSet* blocked_ = nullptr;
+  AddressLimit* address_limit_ = nullptr;
   Counts counts_;
   const AcceptCounters* counters_ = nullptr;
   int64_t pause_ms_ = kFirstPauseMs;

@@ -33,6 +33,8 @@ struct AcceptCounters {
             registry.counter({"roost_connections_accepted_total", "Connections accepted and kept.", ""})),
         refused(registry.counter(
             {"roost_connections_refused_total", "Connections closed for their address.", ""})),
+        over_limit(registry.counter({"roost_connections_over_limit_total",
+                                     "Connections closed for the number of others of their address.", ""})),
         turned_away(registry.counter(
             {"roost_connections_turned_away_total", "Connections closed for want of descriptors.", ""})),
         pauses(
@@ -40,6 +42,7 @@ struct AcceptCounters {
 
   metrics::Counter& accepted;
   metrics::Counter& refused;
+  metrics::Counter& over_limit;
   metrics::Counter& turned_away;
   metrics::Counter& pauses;
 };

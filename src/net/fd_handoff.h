@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "event/loop.h"
 #include "net/io_context.h"
+#include "net/load_gate.h"
 
 namespace roost::net {
 
@@ -27,8 +28,12 @@ class FdHandoff final : public event::IoHandler {
   // Joins the target's loop. Before that loop runs.
   Status open();
 
-  // Accepting thread: below its limit, and with room in the ring?
-  bool accepts() const noexcept { return !full() && ring_.write_available() > 0; }
+  // Before the loop runs. nullptr, as at first: however busy the loop is.
+  void setGate(const LoadGate* gate) noexcept { gate_ = gate; }
+
+  // Accepting thread: below its limit, not overloaded, and with room in the ring?
+  bool accepts() const noexcept { return !overloaded() && !full() && ring_.write_available() > 0; }
+  bool overloaded() const noexcept { return gate_ != nullptr && !gate_->admitsConnections(); }
   bool full() const noexcept;                         // at its limit
   void offer(const AcceptedSocket& socket) noexcept;  // REQUIRES: accepts()
   void wake() noexcept;                               // after one or more offers
@@ -40,6 +45,7 @@ class FdHandoff final : public event::IoHandler {
  private:
   IoContext& target_;
   const uint64_t limit_;
+  const LoadGate* gate_ = nullptr;
   int event_fd_ = -1;
   uint64_t offered_ = 0;  // the accepting thread's
   bool unsignalled_ = false;

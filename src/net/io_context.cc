@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <utility>
 
 namespace roost::net {
 namespace {
@@ -49,6 +50,11 @@ void IoContext::adopt(const AcceptedSocket& socket) noexcept {
   if (counters_ != nullptr) counters_->opened.add();
   Connection& connection = open(socket.fd, socket.peer, socket.listener);
   connection.set(Connection::kAccepted, true);
+  if (address_limit_ != nullptr) {
+    const size_t slot = connection.slot();
+    if (address_hashes_.size() <= slot) address_hashes_.resize(slot + 1, 0);
+    address_hashes_[slot] = socket.address_hash;
+  }
   connection.setSession(factories_[socket.listener]->sessionFor(connection));
   connection.start(false);
 }
@@ -101,11 +107,17 @@ void IoContext::retire(Connection& connection) noexcept {
   wheel_.remove(connection);
   retired_.push_back(connection.slot());
   if (!connection.has(Connection::kAccepted)) return;
+  if (address_limit_ != nullptr) leaveAddress(connection.slot());
   closed_.store(closed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (counters_ == nullptr) return;
   counters_->closed.add();
   counters_->bytes_in.add(connection.bytesIn());
   counters_->bytes_out.add(connection.bytesOut());
+}
+
+void IoContext::leaveAddress(uint32_t slot) noexcept {
+  const uint64_t hash = std::exchange(address_hashes_[slot], 0);
+  if (hash != 0) address_limit_->leave(hash);
 }
 
 void IoContext::offerSoon(const Connection& connection) noexcept {

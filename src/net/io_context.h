@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "event/loop.h"
 #include "net/address.h"
+#include "net/address_limit.h"
 #include "net/chunk.h"
 #include "net/connection.h"
 #include "net/counters.h"
@@ -23,6 +24,7 @@ struct AcceptedSocket {
   int fd;
   PeerAddr peer;
   uint16_t listener;
+  uint64_t address_hash = 0;  // under which AddressLimit counts it; 0: not at all
 };
 
 // What the connections of one loop share: the slab they live in, buffers, the timing wheel. Made before its
@@ -44,6 +46,9 @@ class IoContext final : private event::Timer, private event::Task {
 
   // Counts there; it outlives this. nullptr, as at first: nowhere.
   void setCounters(const IoCounters* counters) noexcept { counters_ = counters; }
+
+  // Where accepted connections were counted; it outlives this. nullptr, as at first: nowhere.
+  void setAddressLimit(AddressLimit* limit) noexcept { address_limit_ = limit; }
 
   // Takes over an accepted socket and serves it.
   void adopt(const AcceptedSocket& socket) noexcept;
@@ -101,6 +106,7 @@ class IoContext final : private event::Timer, private event::Task {
   uint32_t clockTick() const noexcept;
   void setDeadline(Connection& connection, uint32_t ms) noexcept;
   void retire(Connection& connection) noexcept;
+  void leaveAddress(uint32_t slot) noexcept;
   Connection& open(int fd, const PeerAddr& peer, uint16_t listener) noexcept;
 
   event::Loop& loop_;
@@ -121,6 +127,8 @@ class IoContext final : private event::Timer, private event::Task {
   size_t turn_bytes_ = 0;
   std::atomic<uint64_t> closed_{0};
   const IoCounters* counters_ = nullptr;
+  AddressLimit* address_limit_ = nullptr;
+  std::vector<uint64_t> address_hashes_;  // by slot, where there is a limit
 };
 
 }  // namespace roost::net

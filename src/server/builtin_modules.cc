@@ -3,8 +3,14 @@
 #ifdef ROOST_HAS_COMPRESS
 #include "modules/compress/compress.h"
 #endif
+#ifdef ROOST_HAS_CONNECTION_LIMIT
+#include "modules/connection_limit/connection_limit.h"
+#endif
 #ifdef ROOST_HAS_ERROR_PAGES
 #include "modules/error_pages/error_pages.h"
+#endif
+#ifdef ROOST_HAS_RATE_LIMIT
+#include "modules/rate_limit/rate_limit.h"
 #endif
 #ifdef ROOST_HAS_REDIRECT
 #include "modules/redirect/redirect.h"
@@ -30,6 +36,12 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
 #endif
 #ifdef ROOST_HAS_REWRITE
   modules.push_back(modules::rewrite::makeRewrite());
+#endif
+#ifdef ROOST_HAS_RATE_LIMIT
+  modules.push_back(modules::rate_limit::makeRateLimit());
+#endif
+#ifdef ROOST_HAS_CONNECTION_LIMIT
+  modules.push_back(modules::connection_limit::makeConnectionLimit());
 #endif
 #ifdef ROOST_HAS_STATIC_FILES
   modules.push_back(modules::static_files::makeStaticFiles());

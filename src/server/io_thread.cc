@@ -41,12 +41,19 @@ IoThread::IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> 
       accept_counters_(metrics),
       cut_short_(metrics.counter({kCutShortMetric, "Answers that the server's end has cut short.", ""})),
       http_counters_(metrics),
+      gate_(options.process_load),
+      lag_watch_(*loop_, options.max_loop_lag_ms, gate_),
       io_(*loop_),
       http_(io_, tasks),
       protocol_(http_),
       local_sink_(io_, options.connection_limit) {
   io_.setCounters(&io_counters_);
   http_.setCounters(&http_counters_);
+  io_.setAddressLimit(options.address_limit);
+  if (options.process_load != nullptr || options.max_loop_lag_ms > 0) {
+    http_.setGate(&gate_);
+    local_sink_.setGate(&gate_);
+  }
   io_.setLingerMs(options.linger_ms);
   for (uint16_t i = 0; i < options.listener_count; ++i) io_.setFactory(i, protocol_);
 }
@@ -55,6 +62,7 @@ IoThread::~IoThread() = default;
 
 Status IoThread::openHandoff() {
   handoff_ = std::make_unique<net::FdHandoff>(io_, options_.connection_limit);
+  handoff_->setGate(&gate_);
   return handoff_->open();
 }
 
@@ -63,6 +71,7 @@ void IoThread::addListener(net::Listener listener, uint16_t listener_index, cons
                                                        local_sink_, net::Acceptor::Trigger::kLevel));
   acceptors_.back()->setBlocked(blocked);
   acceptors_.back()->setCounters(&accept_counters_);
+  acceptors_.back()->setAddressLimit(options_.address_limit);
 }
 
 Status IoThread::start() {
@@ -91,6 +100,7 @@ void IoThread::run(std::promise<void> ready) noexcept {
     const Status status = pinThisThread(*options_.processor);
     if (!status.ok()) LOG_WARN("{}", status.message());
   }
+  if (options_.max_loop_lag_ms > 0) lag_watch_.start();
   modules_.onLoopStart(http_);
   ready.set_value();
   loop_->run();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -19,6 +20,8 @@
 #include "net/acceptor.h"
 #include "net/fd_handoff.h"
 #include "net/io_context.h"
+#include "net/load_gate.h"
+#include "server/overload.h"
 
 namespace roost::server {
 
@@ -29,6 +32,10 @@ struct IoThreadOptions {
   uint32_t linger_ms = 5000;
   uint16_t listener_count = 0;   // connections name the one they came through
   std::optional<int> processor;  // the thread is tied to it
+  // What the whole process may still take on, and how late the loop may be (0: as late as it likes).
+  const std::atomic<net::Load>* process_load = nullptr;
+  uint32_t max_loop_lag_ms = 0;
+  net::AddressLimit* address_limit = nullptr;
 };
 
 // One IO thread and all that lives on its loop. Made, started, joined and destroyed by the main thread, which
@@ -91,6 +98,8 @@ class IoThread {
   const net::AcceptCounters accept_counters_;
   metrics::Counter& cut_short_;
   const http::HttpCounters http_counters_;
+  net::LoadGate gate_;
+  LagWatch lag_watch_;
   net::IoContext io_;
   http::LoopContext http_;
   http::h1::Protocol protocol_;

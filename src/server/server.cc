@@ -61,7 +61,15 @@ Status Server::start() {
   if (status.ok()) status = registry_.start({sys_, config_.io_threads, root_});
   if (status.ok()) status = openThreads();
   if (status.ok()) status = pid_file_.write();
+  if (status.ok() && config_.max_memory_bytes > 0) watchMemory();
   return status;
+}
+
+void Server::watchMemory() {
+  metrics::Gauge& gauge =
+      metrics_.gauge({"roost_resident_bytes", "Memory of the process that is resident.", "bytes"});
+  memory_watch_ = std::make_unique<MemoryWatch>(*main_loop_, config_.max_memory_bytes, memory_load_, &gauge);
+  memory_watch_->start();
 }
 
 Status Server::openListeners() {
@@ -97,6 +105,9 @@ Status Server::openThreads() {
     options.connection_limit = config_.connection_limit;
     options.linger_ms = config_.linger_ms;
     options.listener_count = static_cast<uint16_t>(opened_.size());
+    if (config_.max_memory_bytes > 0) options.process_load = &memory_load_;
+    options.max_loop_lag_ms = config_.max_loop_lag_ms;
+    options.address_limit = config_.address_limit.get();
     if (!config_.processors.empty()) options.processor = config_.processors[i % config_.processors.size()];
     auto thread = IoThread::create(sys_, options, *tasks_, registry_, metrics_, config_.service);
     if (!thread.ok()) return thread.status();
@@ -138,6 +149,7 @@ Status Server::openHandoff() {
                                                          net::Acceptor::Trigger::kEdge));
     acceptors_.back()->setBlocked(&config_.blocked);
     acceptors_.back()->setCounters(&accept_counters_);
+    acceptors_.back()->setAddressLimit(config_.address_limit.get());
   }
   opened_.clear();
   return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@
 #include "module/registry.h"
 #include "net/acceptor.h"
 #include "server/io_thread.h"
+#include "server/overload.h"
 #include "server/pid_file.h"
 #include "server/server_config.h"
 #include "server/signals.h"
@@ -41,6 +43,7 @@ class Server final : private SignalListener {
   void run();
 
  private:
+  void watchMemory();
   Status openListeners();
   void openReusePort();
   Status openHandoff();
@@ -62,6 +65,8 @@ class Server final : private SignalListener {
   const net::AcceptCounters accept_counters_{metrics_};
   std::unique_ptr<event::Loop> main_loop_;
   Signals signals_;
+  std::atomic<net::Load> memory_load_{net::Load::kFine};
+  std::unique_ptr<MemoryWatch> memory_watch_;
   std::unique_ptr<event::TaskPool> tasks_;
   std::vector<net::SocketAddress> addresses_;       // as bound
   std::vector<std::vector<net::Listener>> opened_;  // per listener: one, or one for each IO thread

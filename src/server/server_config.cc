@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "module/service_builder.h"
+#include "server/overload.h"
 
 namespace roost::server {
 namespace {
@@ -57,19 +58,43 @@ void readListener(Node node, ServerConfig& config, ListenerPlaces& places, Error
   config.listeners.push_back(options);
 }
 
-void readBlocked(Node node, ServerConfig& config, Errors& errors) {
+net::CidrSet readNetworks(Node node, Errors& errors) {
   std::vector<std::string> entries;
   entries.reserve(node.size());
   for (size_t i = 0; i < node.size(); ++i) entries.push_back(node.at(i).asString());
   auto all = net::CidrSet::build(entries);
-  if (all.ok()) {
-    config.blocked = std::move(all).value();
-    return;
-  }
+  if (all.ok()) return std::move(all).value();
   for (size_t i = 0; i < entries.size() && errors.size() < config::kMaxErrors; ++i) {
     const auto one = net::CidrSet::build({entries[i]});
     if (!one.ok()) errors.push_back(errorAt(node.at(i), one.status().message()));
   }
+  return {};
+}
+
+void readLimits(Node node, ServerConfig& config, Errors& errors) {
+  net::AddressLimit::Options options;
+  options.max = asU32(node["connections_per_address"]);
+  options.ipv6_prefix_bits = asU32(node["ipv6_prefix"]);
+  options.max_addresses = static_cast<uint64_t>(node["max_addresses"].asInt());
+  options.exempt = readNetworks(node["exempt"], errors);
+  if (options.max == 0) return;
+  auto limit = net::AddressLimit::create(std::move(options));
+  if (limit.ok()) {
+    config.address_limit = std::move(limit).value();
+  } else {
+    errors.push_back(errorAt(node["max_addresses"], limit.status().message()));
+  }
+}
+
+void readOverload(Node node, ServerConfig& config, Errors& errors) {
+  constexpr int64_t kLeastBytes = 16 << 20;  // less than the server itself takes
+  const Node max = node["max_memory_bytes"];
+  if (max.isInt() && max.asInt() != 0 && max.asInt() < kLeastBytes) {
+    errors.push_back(
+        errorAt(max, fmt::format("too little to serve with: 0 for no limit, or at least {}", kLeastBytes)));
+  }
+  config.max_memory_bytes = max.isInt() ? static_cast<uint64_t>(max.asInt()) : usualMemoryCap();
+  config.max_loop_lag_ms = asU32(node["max_loop_lag_ms"]);
 }
 
 void readProcessors(Node node, const std::vector<int>& allowed, ServerConfig& config, Errors& errors) {
@@ -126,7 +151,9 @@ ServerConfigResult readServerConfig(Node root, const module::Registry& registry,
   config.task_threads = asU32(root["task_processes"]);
   readProcessors(root["cpu_affinity"], allowed, config, errors);
   config.accept = root["accept"].asString() == "reuseport" ? AcceptMode::kReusePort : AcceptMode::kHandoff;
-  readBlocked(root["blocks_ip"], config, errors);
+  config.blocked = readNetworks(root["blocks_ip"], errors);
+  readLimits(root["limits"], config, errors);
+  readOverload(root["overload"], config, errors);
   config.linger_ms = asU32(root["http"]["linger_timeout_ms"]);
   config.pid_file = root["pid_file"].asString();
   config.mysql_wanted = root["mysql"]["mysql_started"].asBool();

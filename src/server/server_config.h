@@ -10,6 +10,7 @@
 #include "http/service.h"
 #include "log/options.h"
 #include "module/registry.h"
+#include "net/address_limit.h"
 #include "net/cidr_set.h"
 #include "net/listener.h"
 
@@ -27,6 +28,9 @@ struct ServerConfig {
   std::vector<int> processors;  // IO thread k runs on [k % size]; empty: anywhere
   AcceptMode accept = AcceptMode::kHandoff;
   net::CidrSet blocked;
+  std::shared_ptr<net::AddressLimit> address_limit;  // nullptr: none
+  uint64_t max_memory_bytes = 0;                     // 0: whatever there is
+  uint32_t max_loop_lag_ms = 0;                      // 0: however late
   uint32_t linger_ms = 5000;
   std::string pid_file;  // empty: none
   bool mysql_wanted = false;

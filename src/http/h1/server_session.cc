@@ -90,6 +90,7 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   if (http10_ && framing.kind == BodyKind::kNone && carriesContent(head.method)) {
     return refuse(411, "HTTP/1.0 content without Content-Length");
   }
+  if (protocol_.context().shedsRequests()) return shed();
   if (!resolve()) return;
   if (head.form == TargetForm::kAsterisk) return answerOptionsAsterisk();
   const Router& router = protocol_.context().service().router();
@@ -186,6 +187,22 @@ void ServerSession::refuse(int status, const char* reason) noexcept {
   head.content_length = static_cast<int64_t>(body.size());
   sendHead(head, false);
   sendBytes(body, true);
+}
+
+// With as little work as can be: what lies ready is sent, and the connection gives its memory back.
+void ServerSession::shed() noexcept {
+  LoopContext& context = protocol_.context();
+  if (const HttpCounters* counters = context.counters()) counters->shed.add();
+  keep_alive_ = false;
+  no_content_ = slot_->head.method == Method::kHead;
+  PreparedResponse& page = context.overloadPage();
+  static_cast<void>(page.bytes(context.date()));
+  countHead(page.status());
+  connection_->write(page.openHead());
+  connection_->write(connectionLine(Persistence::kClose));
+  connection_->write(std::string_view("\r\n"));
+  if (!no_content_) connection_->write(page.body());
+  endAnswer();
 }
 
 // The answer is complete, and so is the request or as much of it as will be read: on to the next one, or to

@@ -89,6 +89,7 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   bool resolve() noexcept;  // host and path
   void answerOptionsAsterisk() noexcept;
   void refuse(int status, const char* reason) noexcept;  // answers an error and ends the connection
+  void shed() noexcept;                                  // the same, 503, for want of room
   void waitForHandler() noexcept;
   void offerLater() noexcept;
   void settle() noexcept;  // ends the exchange when both its sides are done

@@ -72,6 +72,77 @@ TEST_CASE("acceptor: takes all that wait, edge- or level-triggered", "[acceptor]
   }
 }
 
+TEST_CASE("acceptor: an address has only so many connections", "[acceptor]") {
+  AddressLimit::Options options;
+  options.max = 2;
+  options.exempt = std::move(CidrSet::build({"192.0.2.0/24"})).value();
+  const auto limit = std::move(AddressLimit::create(std::move(options))).value();
+  Fixture f(Acceptor::Trigger::kEdge);
+  f.net.io().setAddressLimit(limit.get());
+  f.acceptor->setAddressLimit(limit.get());
+  std::vector<SimPeer> clients;
+  for (int i = 0; i < 4; ++i) clients.push_back(f.client("198.51.100.1"));
+  REQUIRE(f.net.settle());
+  CHECK(f.answers(clients[0]));
+  CHECK(f.answers(clients[1]));
+  CHECK(clients[2].gone());
+  CHECK(clients[3].gone());
+  CHECK(f.acceptor->counts().over_limit == 2);
+  SECTION("others have their own") {
+    SimPeer other = f.client("198.51.100.2");
+    REQUIRE(f.net.settle());
+    CHECK(f.answers(other));
+  }
+  SECTION("some have none") {
+    for (int i = 0; i < 5; ++i) clients.push_back(f.client("192.0.2.9"));
+    REQUIRE(f.net.settle());
+    for (size_t i = 4; i < clients.size(); ++i) CHECK(f.answers(clients[i]));
+  }
+  SECTION("one that ends makes room") {
+    clients[0].close();
+    REQUIRE(f.net.settle());
+    SimPeer next = f.client("198.51.100.1");
+    REQUIRE(f.net.settle());
+    CHECK(f.answers(next));
+    SimPeer beyond = f.client("198.51.100.1");
+    REQUIRE(f.net.settle());
+    CHECK(beyond.gone());
+  }
+}
+
+TEST_CASE("acceptor: an IPv6 network is one client", "[acceptor]") {
+  AddressLimit::Options options;
+  options.max = 1;
+  const auto limit = std::move(AddressLimit::create(std::move(options))).value();
+  const auto enter = [&limit](std::string_view ip) { return limit->enter(SimLoop::address(ip)); };
+  const auto first = enter("2001:db8:0:1::1");
+  CHECK(first.admitted);
+  CHECK_FALSE(enter("2001:db8:0:1:ffff::2").admitted);
+  CHECK(enter("2001:db8:0:2::1").admitted);
+  CHECK(enter("::ffff:192.0.2.1").admitted);
+  CHECK_FALSE(enter("192.0.2.1").admitted);
+  limit->leave(first.hash);
+  CHECK(enter("2001:db8:0:1::3").admitted);
+}
+
+TEST_CASE("acceptor: an overloaded loop is given no connections until it has recovered", "[acceptor]") {
+  Fixture f(Acceptor::Trigger::kLevel);
+  LoadGate gate(nullptr);
+  f.sink->setGate(&gate);
+  SimPeer held = f.client();
+  REQUIRE(f.net.settle());
+  gate.setOwn(Load::kNoConnections);
+  SimPeer waits = f.client();
+  REQUIRE(f.net.settle());
+  REQUIRE(f.net.pass(3000));
+  CHECK(f.acceptor->counts().accepted == 1);
+  CHECK(f.answers(held));
+  CHECK_FALSE(waits.gone());
+  gate.setOwn(Load::kFine);
+  REQUIRE(f.net.pass(1000));
+  CHECK(f.answers(waits));
+}
+
 TEST_CASE("acceptor: a flood of clients leaves other listeners their turn", "[acceptor][regression]") {
   Fixture f(Acceptor::Trigger::kEdge);
   ListenOptions options;

@@ -3,9 +3,11 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 

@@ -204,6 +204,6 @@ TEST_CASE("two routes for the same requests are told with both places", "[module
           "3:15 path \"/a/{y}\" fits the same requests as \"/a/{x}\" at /t/site.json:2\n"
           "5:16 regex \"^/b\" is routed twice, first at /t/site.json:4\n"
           "6:16 \"(\" is not a regular expression: missing ): (\n"
-          "7:27 \"path\" and \"regex\" exclude each other\n"
+          "7:29 \"path\" and \"regex\" exclude each other\n"
           "8:5 a route needs a \"path\" or a \"regex\"\n");
 }

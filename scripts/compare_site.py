@@ -29,23 +29,36 @@ CHUNK = 8
 class Job:
     """One worker's connections to both servers."""
 
-    def __init__(self, ours, theirs, root):
+    def __init__(self, ours, theirs, sidecars):
         self.pair = (Client(ours), Client(theirs))
-        self.root = root
+        self.sidecars = sidecars
         self.cases = cases.all_cases()
 
     def compare_url(self, kind, target, tally):
         first = [("GET", {}), ("GET", {"Accept-Encoding": "gzip"})]
         answers = [self._fetch(client, target, first) for client in self.pair]
         for index, (method, fields) in enumerate(first):
-            self._compare(rules.Asked(kind, target, method, fields), answers[0][index], answers[1][index], tally)
+            self._compare(rules.Asked(kind, target, method, fields, {}), answers[0][index], answers[1][index], tally)
+        forms = {}
+        for answer in answers[0]:
+            self._keep(forms, "GET", answer)
         said = [cases.Validators(*pair) for pair in answers]
         filled = [[(method, validators.fill(fields)) for method, fields in self.cases] for validators in said]
         wanted = [i for i in range(len(self.cases)) if filled[0][i][1] is not None and filled[1][i][1] is not None]
         answers = [self._fetch(client, target, [requests[i] for i in wanted]) for client, requests in zip(self.pair, filled)]
         for place, i in enumerate(wanted):
+            self._keep(forms, self.cases[i][0], answers[0][place])
+        for coding, body in forms.items():
+            if coding is not None and not self.sidecars.fits(coding, body, forms.get(None)):
+                tally.fail(kind, target, f"what was sent in {coding} is not what lies beside the file")
+        for place, i in enumerate(wanted):
             method, fields = self.cases[i]
-            self._compare(rules.Asked(kind, target, method, fields), answers[0][place], answers[1][place], tally)
+            self._compare(rules.Asked(kind, target, method, fields, forms), answers[0][place], answers[1][place], tally)
+
+    @staticmethod
+    def _keep(forms, method, answer):
+        if method == "GET" and answer.status == 200:
+            forms.setdefault(answer.get("content-encoding"), answer.body)
 
     @staticmethod
     def _fetch(client, target, requests):
@@ -58,9 +71,9 @@ class Job:
             tally.add(asked, difference, rules.explain(asked, difference, ours, theirs))
 
 
-def start_worker(ours, theirs, root):
+def start_worker(ours, theirs, sidecars):
     global job
-    job = Job(ours, theirs, root)
+    job = Job(ours, theirs, sidecars)
 
 
 def run_chunk(urls):
@@ -75,10 +88,10 @@ def run_chunk(urls):
     return len(urls), tally
 
 
-def compare_all(urls, ours, theirs, root, workers):
+def compare_all(urls, ours, theirs, sidecars, workers):
     chunks = [urls[start:start + CHUNK] for start in range(0, len(urls), CHUNK)]
     tally, progress = Tally(), Progress(len(urls))
-    with multiprocessing.Pool(workers, start_worker, (ours, theirs, root)) as pool:
+    with multiprocessing.Pool(workers, start_worker, (ours, theirs, sidecars)) as pool:
         for done, part in pool.imap_unordered(run_chunk, chunks):
             tally.merge(part)
             progress.advance(done, tally)
@@ -104,7 +117,9 @@ def arguments():
     parser.add_argument("--no-sidecars", action="store_true", help="no compressed files beside the originals")
     parser.add_argument("--examples", type=int, default=0, metavar="N", help="show N examples of each rule")
     parser.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the rules and their counts there, in Markdown")
-    return parser.parse_args()
+    args = parser.parse_args()
+    args.server = args.server.resolve()
+    return args
 
 
 def folders_of(args):
@@ -130,8 +145,10 @@ def main():
         root.mkdir()
         tree.stage(folders_of(args), root)
         sidecars = not args.no_sidecars and "precompressed" in servers.static_options(servers.schema_of(args.server))
+        known = tree.Sidecars()
         if sidecars:
             count, made = tree.add_sidecars(root)
+            known.learn(root)
             print(f"{count} files have their {', '.join(made)} beside them")
         urls = tree.urls(root)
         if args.quick:
@@ -141,7 +158,7 @@ def main():
         try:
             ours = servers.Roost(args.server, temp, root, sidecars)
             try:
-                tally = compare_all(urls, ours.address, theirs.address, root, args.workers)
+                tally = compare_all(urls, ours.address, theirs.address, known, args.workers)
             finally:
                 ours.stop()
         finally:

@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 
-from . import rules, servers
+from . import cases, rules, servers
 
 MOST_EXAMPLES = 40
 PLAIN_EVERY_S = 10.0
@@ -26,6 +26,9 @@ class Example:
     def __init__(self, asked, difference):
         self.request = f"{asked.method} {asked.target.decode('utf-8', 'backslashreplace')}"
         self.fields = "; ".join(f"{name}: {value}" for name, value in asked.fields.items())
+        is_status = difference.what == "status"
+        self.kind = (difference.what, self.fields if is_status else "", asked.target if asked.kind == "odd" and not is_status else "",
+                     *(difference[1:] if is_status or difference.what == "content-type" else ()))
         self.what, self.ours, self.theirs = difference.what, shown(difference.ours), shown(difference.theirs)
 
     def __str__(self):
@@ -52,8 +55,12 @@ class Tally:
         if name is None:
             self.unexplained += 1
         example = Example(asked, difference)
+        self._keep(name, example)
+
+    def _keep(self, name, example):
+        """A few of each rule; of what is unexplained one of each kind."""
         known = self.examples.setdefault(name, [])
-        if len(known) < MOST_EXAMPLES:
+        if len(known) < MOST_EXAMPLES and (name is not None or all(example.kind != other.kind for other in known)):
             known.append(example)
 
     def fail(self, kind, target, problem):
@@ -66,8 +73,8 @@ class Tally:
         self.unexplained += other.unexplained
         self.failures += other.failures
         for name, examples in other.examples.items():
-            known = self.examples.setdefault(name, [])
-            known += examples[:MOST_EXAMPLES - len(known)]
+            for example in examples:
+                self._keep(name, example)
 
     def print_summary(self, urls, seconds, examples):
         print(f"\n{urls} URLs, {self.requests} requests to each server, {seconds:.0f} s")
@@ -116,7 +123,7 @@ class Progress:
 
 def write_manual(path, tally, urls, sidecars):
     """The rules in Markdown, each with its count and an example."""
-    out = [HEAD.format(urls=urls, requests=tally.requests, version=servers.nginx_version(),
+    out = [HEAD.format(urls=urls, requests=tally.requests, version=servers.nginx_version(), ways=len(cases.all_cases()) + 2,
                        sidecars=SIDECARS if sidecars else "")]
     for known in rules.RULES:
         count = tally.by_rule[known.name]
@@ -135,7 +142,7 @@ HEAD = """\
 <!-- Written by scripts/compare_site.py --write: edit the rules in scripts/site_compare/rules.py, not this file. -->
 
 `scripts/compare_site.py` serves the HTML of Debian's python3-doc, postgresql-doc-15 and git-doc by this server and by nginx
-{version}, asks both for every file, folder and some thousand other URLs in 110 ways (Accept-Encoding, conditional and range
+{version}, asks both for every file, folder and some hundred other URLs in {ways} ways (Accept-Encoding, conditional and range
 fields, methods), and compares status, fields and body. The last run asked for {urls} URLs with {requests} requests to each
 server.{sidecars} These are all the differences it found, by their reason; one without a reason fails the run.
 

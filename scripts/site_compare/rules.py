@@ -3,9 +3,10 @@
 import collections
 import email.utils
 import re
+import urllib.parse
 
 MOST_SECONDS_APART = 30
-OUR_ETAG = re.compile(r'(W/)?"[0-9a-f]+-[0-9a-f]+"')
+OUR_ETAG = re.compile(r'(W/)?"[0-9a-f]+-[0-9a-f]+(-br|-zst|-gz)?"')
 CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/\d+")
 THEIR_ETAG = re.compile(r'(W/)?"[0-9a-f]+-[0-9a-f]+"')
 # Ours and theirs. octet-stream is what nginx says of suffixes that its list does not have.
@@ -14,12 +15,13 @@ MEDIA_TYPES = {
     ("text/javascript; charset=utf-8", "application/javascript; charset=utf-8"), ("application/xml", "text/xml; charset=utf-8"),
     ("application/gzip", OCTETS), ("application/x-sh", OCTETS), ("text/csv; charset=utf-8", OCTETS),
     ("text/markdown; charset=utf-8", OCTETS), ("application/json", OCTETS), ("text/javascript; charset=utf-8", OCTETS),
-    ("text/x-python; charset=utf-8", OCTETS),
+    ("text/x-python; charset=utf-8", OCTETS), ("application/x-brotli", OCTETS), ("application/zstd", OCTETS),
 }
 
 Difference = collections.namedtuple("Difference", "what ours theirs")
-# What was asked: the kind of URL, its target, the method and the fields.
-Asked = collections.namedtuple("Asked", "kind target method fields")
+# What was asked: the kind of URL, its target, the method and the fields. `forms` holds the whole bodies that we have sent for
+# the URL, by Content-Encoding (None: as it is).
+Asked = collections.namedtuple("Asked", "kind target method fields forms", defaults=({},))
 Rule = collections.namedtuple("Rule", "name why explains")
 
 RULES = []
@@ -56,6 +58,85 @@ def explain(asked, difference, ours, theirs):
     return None
 
 
+CODED = {"content-encoding", "content-length", "etag", "body", "accept-ranges", "content-range", "content-type"}
+
+
+def quality(asked, coding):
+    """The weight that Accept-Encoding gives a content coding, as RFC 9110 section 12.5.3 has it; None: it says nothing of it."""
+    weights = {}
+    for part in asked.fields.get("Accept-Encoding", "").split(","):
+        name, _, parameter = part.partition(";")
+        match = re.fullmatch(r"\s*q=(0(\.\d{0,3})?|1(\.0{0,3})?)\s*", parameter or "q=1")
+        weights[name.strip().lower()] = float(match.group(1)) if match else None
+    for name in (coding, "x-gzip" if coding == "gzip" else coding, "*"):
+        if weights.get(name) is not None:
+            return weights[name]
+    return None
+
+
+def is_right(asked, response):
+    """Whether a body of ours is what the URL has in this coding, whole or in part."""
+    whole = asked.forms.get(response.get("content-encoding"))
+    if response.status == 200:
+        return asked.method == "HEAD" or whole is None or response.body == whole
+    if response.status == 206 and "content-range" in response.fields:
+        return whole is None or response.body == whole[slice(*span(response.get("content-range")))]
+    return response.status in (206, 304)
+
+
+@rule("br and zstd", """Chosen here where the client takes them at least as gladly as gzip; nginx knows gzip alone.""")
+def _(asked, difference, ours, theirs):
+    coding = ours.get("content-encoding")
+    if coding not in ("br", "zstd") or difference.what not in CODED or not quality(asked, coding):
+        return False
+    return quality(asked, coding) >= (quality(asked, "gzip") or 0) and is_right(asked, ours)
+
+
+@rule("Accept-Encoding in full", """Here as in RFC 9110 section 12.5.3: "*" stands for gzip too, x-gzip is gzip, and "gzip;q=0.001" and
+    "identity;q=0" mean what they say. nginx looks for the word gzip and a weight that is not 0.""")
+def _(asked, difference, ours, theirs):
+    ours_coding, their_coding = ours.get("content-encoding"), theirs.get("content-encoding")
+    if (ours_coding, their_coding) != ("gzip", None) or difference.what not in CODED:
+        return False
+    return bool(quality(asked, "gzip")) and is_right(asked, ours)
+
+
+@rule("identity preferred", "A client that weighs identity higher than gzip gets the file as it is.")
+def _(asked, difference, ours, theirs):
+    if (ours.get("content-encoding"), theirs.get("content-encoding")) != (None, "gzip") or difference.what not in CODED:
+        return False
+    identity = quality(asked, "identity")
+    return (not quality(asked, "gzip") or (identity is not None and identity > quality(asked, "gzip"))) and is_right(asked, ours)
+
+
+@rule("ranges of compressed files", "A compressed file beside its original has ranges of its own here; nginx sends it whole.")
+def _(asked, difference, ours, theirs):
+    if difference == Difference("accept-ranges", "bytes", None):
+        return ours.get("content-encoding") is not None or theirs.get("content-encoding") is not None
+    if "Range" not in asked.fields or theirs.get("content-encoding") != "gzip" or difference.what != "status":
+        return False
+    return (ours.status, theirs.status) in ((206, 200), (416, 200)) and is_right(asked, ours) or ours.status == 416
+
+
+@rule("no form that is taken", "Where Accept-Encoding refuses identity and all that is there, 406 (RFC 9110 section 15.5.7).")
+def _(asked, difference, ours, theirs):
+    refused = quality(asked, "identity") == 0
+    return refused and difference.what == "status" and ours.status == 406 and theirs.status in (200, 206, 304)
+
+
+@rule("one ETag for two contents", """nginx gives a file and its gzip form each an ETag of its size and time, and checks If-None-Match and
+    If-Range against the form it would send. Here as well, but br and zstd are other forms again.""")
+def _(asked, difference, ours, theirs):
+    refers = any("{gzip_etag}" in value or "{etag}" in value for value in asked.fields.values())
+    return refers and "Accept-Encoding" in asked.fields and ours.get("content-encoding") in ("br", "zstd")
+
+
+@rule("Vary", """Said here of every answer whose form depends on Accept-Encoding, 304 among them; nginx says it where it has looked
+    for a compressed file.""")
+def _(asked, difference, ours, theirs):
+    return difference.what == "vary" and {difference.ours, difference.theirs} == {"Accept-Encoding", None}
+
+
 @rule("Server", "Each names itself; `http.server_header` changes or removes it.")
 def _(asked, difference, ours, theirs):
     return difference == Difference("server", "roost", "nginx")
@@ -75,7 +156,7 @@ def _(asked, difference, ours, theirs):
 
 
 @rule("ETag format", """Here the time of the last change in nanoseconds and the size, there the time in seconds and the size:
-    a second change within one second is another tag here, and the same one there.""")
+    a second change within one second is another tag here, and the same one there. A compressed form has a tag that says so.""")
 def _(asked, difference, ours, theirs):
     return (difference.what == "etag" and None not in difference and OUR_ETAG.fullmatch(difference.ours)
             and THEIR_ETAG.fullmatch(difference.theirs))
@@ -223,7 +304,7 @@ def _(asked, difference, ours, theirs):
 @rule("links out of the folder", """A symbolic link that leads out of the folder served is not followed unless `symlinks` is
     "follow".""")
 def _(asked, difference, ours, theirs):
-    return asked.target.startswith(b"/odd/link-outside.txt") and difference.what == "status" and difference.ours == 404
+    return b"link-outside.txt" in urllib.parse.unquote_to_bytes(asked.target).lower() and difference.what == "status" and difference.ours == 404
 
 
 @rule("bytes that need escaping", """A request's target is ASCII (RFC 3986 section 2): other bytes are sent percent-encoded, as every

@@ -1,6 +1,7 @@
 """The folder that both servers serve, and the URLs in it."""
 
 import gzip
+import hashlib
 import os
 import pathlib
 import shutil
@@ -75,6 +76,30 @@ def add_sidecars(target):
         for suffix in made:
             os.utime(f"{path}.{suffix}", ns=(info.st_atime_ns, info.st_mtime_ns))
     return len(files), made
+
+
+class Sidecars:
+    """Which compressed contents belong to which originals, by their hashes."""
+
+    CODINGS = {".gz": "gzip", ".br": "br", ".zst": "zstd"}
+
+    def __init__(self):
+        self.known = set()
+
+    @staticmethod
+    def _hash(data):
+        return hashlib.blake2b(data, digest_size=16).digest()
+
+    def learn(self, target):
+        for path in target.rglob("*"):
+            coding = self.CODINGS.get(path.suffix)
+            original = path.with_suffix("")
+            if coding is not None and original.is_file() and path.is_file():
+                self.known.add((coding, self._hash(path.read_bytes()), self._hash(original.read_bytes())))
+
+    def fits(self, coding, body, original):
+        """Whether `body` is what lies beside a file with this content."""
+        return original is not None and (coding, self._hash(body), self._hash(original)) in self.known
 
 
 def quoted(path):

@@ -24,6 +24,8 @@ from site_compare import servers, tree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE_TIMEOUT_S = 30
 START_TIMEOUT_S = 60
+# Browsers ask for one of themselves, whatever a page says: a picture of one pixel.
+FAVICON = bytes.fromhex("47494638396101000100800000d0703cffffff2c00000000010001000002024401003b")
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -111,7 +113,8 @@ class Visitor:
         self.failed = []
 
     def visit(self, url):
-        self.pending = {}
+        self.pending = {}  # what has no end yet, and of it what has not even an answer
+        self.unanswered = {}
         loaded = False
         answer = self.browser.call("Page.navigate", self.session, url=url)
         if "errorText" in answer:
@@ -121,7 +124,7 @@ class Visitor:
         while not loaded or self.pending:
             event = self.browser.event(deadline)
             if event is None:
-                self.failed += [(url, asked, "no answer in time") for asked in self.pending.values()] or [(url, url, "not loaded")]
+                self.failed += [(url, asked, "no answer in time") for asked in self.unanswered.values()] or ([] if loaded else [(url, url, "not loaded")])
                 return
             loaded |= event.get("method") == "Page.loadEventFired"
             self._note(url, event.get("method"), event.get("params", {}))
@@ -130,13 +133,14 @@ class Visitor:
         if method == "Network.requestWillBeSent":
             asked = params["request"]["url"]
             if asked.startswith(self.origin):
-                self.pending[params["requestId"]] = asked
+                self.pending[params["requestId"]] = self.unanswered[params["requestId"]] = asked
             elif not asked.startswith("data:"):
                 self.elsewhere += 1
         elif params.get("requestId") not in getattr(self, "pending", {}):
             return
         elif method == "Network.responseReceived":
             response = params["response"]
+            self.unanswered.pop(params["requestId"], None)
             self.requests += 1
             self.statuses[response["status"]] += 1
             names = {name.lower(): value for name, value in response["headers"].items()}
@@ -144,7 +148,10 @@ class Visitor:
             if response["status"] >= 400:
                 self.failed.append((page, response["url"], response["status"]))
         elif method == "Network.loadingFailed":
-            self.failed.append((page, self.pending.pop(params["requestId"]), params["errorText"]))
+            # A script that is answered with 404 is given up, too: it has been counted.
+            asked = self.pending.pop(params["requestId"])
+            if self.unanswered.pop(params["requestId"], None) is not None:
+                self.failed.append((page, asked, params["errorText"]))
         elif method == "Network.loadingFinished":
             del self.pending[params["requestId"]]
 
@@ -197,6 +204,7 @@ def main():
         root.mkdir()
         folders = {f"{i}-{folder.resolve().name}": folder for i, folder in enumerate(args.folder)} or tree.default_folders()
         tree.stage(folders, root)
+        (root / "favicon.ico").write_bytes(FAVICON)
         sidecars = "precompressed" in servers.static_options(servers.schema_of(args.server))
         if sidecars:
             tree.add_sidecars(root)

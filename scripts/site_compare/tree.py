@@ -37,10 +37,14 @@ def default_folders():
     return {name: path for name, (path, _) in DEBIAN_DOCS.items() if os.path.isdir(path)}
 
 
+def dangling(folder, names):
+    return [name for name in names if not os.path.exists(os.path.join(folder, name))]
+
+
 def stage(folders, target):
     """Copies the folders below `target`, links resolved and times kept, and adds names that are hard to serve."""
     for name, folder in folders.items():
-        shutil.copytree(folder, target / name, ignore_dangling_symlinks=True)
+        shutil.copytree(folder, target / name, ignore=dangling)
     odd = target / "odd"
     for name, content in ODD_FILES.items():
         file = odd / name

@@ -21,6 +21,8 @@ NAMED_CALLS = ("read readv recvfrom recvmsg write writev sendto sendmsg sendfile
 def load_arguments(row, port, pids):
     arguments = ["--port", str(port), "--path", row.path, "--mode", row.mode, "--connections", str(row.connections),
                  "--status", str(row.status), "--length", str(row.size)]
+    if row.accept:
+        arguments += ["--accept-encoding", row.accept]
     for pid in pids:
         arguments += ["--pid", str(pid)]
     return arguments

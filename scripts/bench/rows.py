@@ -20,6 +20,7 @@ class Row:
     connections: int = 64
     status: int = 200
     size: int = -1
+    accept: str = ""  # Accept-Encoding
 
 
 ROWS = {row.name: row for row in (

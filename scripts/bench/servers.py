@@ -127,9 +127,15 @@ class Nginx(Server):
     tcp_nopush = "on"
     cache = ""
 
+    def modules(self):
+        return ""
+
+    def locations(self):
+        return f"""location = /tiny.txt {{ return 200 "{(self.site / 'tiny.txt').read_text()}"; }}"""
+
     def command(self):
         user = "user root;" if os.geteuid() == 0 else ""
-        text = f"""{user}
+        text = f"""{self.modules()}{user}
 worker_processes 1; daemon off; pid {self.folder}/nginx.pid; error_log {self.folder}/error.log crit;
 worker_rlimit_nofile {process.most_descriptors(self.capacity + 64)};
 events {{ worker_connections {self.capacity}; multi_accept on; accept_mutex off; }}
@@ -143,7 +149,7 @@ http {{
   server {{
     listen 127.0.0.1:{self.port} backlog={BACKLOG};
     root {self.site};
-    location = /tiny.txt {{ return 200 "{(self.site / 'tiny.txt').read_text()}"; }}
+    {self.locations()}
   }}
 }}
 """

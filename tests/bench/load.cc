@@ -3,7 +3,7 @@
 //
 //   load --port P [--host 127.0.0.1] [--path /] [--mode keep-alive|close|pipelined|hold] [--connections 64]
 //        [--seconds 3] [--warmup 0.3] [--depth 16] [--status 200] [--length N] [--sources 16] [--pid N]...
-//        [--sleep] [--copy-bodies] [--silent]
+//        [--accept-encoding VALUE] [--sleep] [--copy-bodies] [--silent]
 //
 // Modes:
 // - keep-alive: one request at a time per connection;
@@ -12,11 +12,11 @@
 // - hold: opens --connections, sends one request on each (--silent: none), prints {"ready":...} and keeps
 //   them until its standard input ends; the last line says how many the server closed meanwhile.
 //
-// A response counts only with the expected status and Content-Length and with all of its body; anything else
-// is an error and ends its connection. Bodies longer than the read buffer are dropped in the kernel by
-// MSG_TRUNC, unless --copy-bodies. The CPU time of the processes named by --pid, all their threads, is read
-// at both ends of the measured window, so that it belongs to exactly the requests counted. The result is one
-// line of JSON.
+// A response counts only with the expected status and Content-Length, or chunked if the first was, and with
+// all of its body; anything else is an error and ends its connection. Bodies longer than the read buffer are
+// dropped in the kernel by MSG_TRUNC, unless --copy-bodies. The CPU time of the processes named by --pid, all
+// their threads, is read at both ends of the measured window, so that it belongs to exactly the requests
+// counted. The result is one line of JSON.
 //
 // It polls instead of sleeping: over loopback a server that wakes a sleeping client pays for that itself,
 // with large bodies once per segment, which no server pays towards a client on another machine. --sleep
@@ -109,6 +109,8 @@ struct Connection {
   uint32_t outstanding = 0;  // responses still to come
   int64_t body_left = 0;     // of the response being read
   std::string partial;       // a head that has not come whole
+  bool chunked = false;      // the response being read
+  ChunkSkipper chunks;
 };
 
 class Load {
@@ -118,9 +120,10 @@ class Load {
         checker_(options.status, options.length),
         connections_(options.connections),
         buffer_(kBufferBytes) {
-    const std::string request = "GET " + options.path + " HTTP/1.1\r\nHost: " + options.host + ":" +
-                                std::to_string(options.port) +
-                                (options.mode == Mode::kClose ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n");
+    const std::string request =
+        "GET " + options.path + " HTTP/1.1\r\nHost: " + options.host + ":" + std::to_string(options.port) +
+        (options.accept_encoding.empty() ? "" : "\r\nAccept-Encoding: ") + options.accept_encoding +
+        (options.mode == Mode::kClose ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n");
     per_write_ = options.mode == Mode::kPipelined ? static_cast<uint32_t>(options.depth) : 1;
     for (uint32_t i = 0; i < per_write_; ++i) requests_ += request;
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
@@ -285,6 +288,16 @@ class Load {
       data = joined_;
     }
     while (!data.empty()) {
+      if (connection.chunked) {
+        const size_t before = data.size();
+        const auto state = connection.chunks.skip(&data);
+        counters_.body_bytes += before - data.size();
+        if (state == ChunkSkipper::State::kBad) return false;
+        if (state == ChunkSkipper::State::kMore) continue;
+        connection.chunked = false;
+        body(connection, 0);
+        continue;
+      }
       if (connection.body_left > 0) {
         const auto taken = std::min<int64_t>(connection.body_left, static_cast<int64_t>(data.size()));
         data.remove_prefix(static_cast<size_t>(taken));
@@ -301,7 +314,9 @@ class Load {
       }
       data.remove_prefix(head_bytes);
       connection.last = checker_.shape().closes;
-      if (connection.body_left == 0) body(connection, 0);
+      connection.chunked = connection.body_left == kChunked;
+      if (connection.chunked) connection.body_left = 0;
+      if (connection.body_left == 0 && !connection.chunked) body(connection, 0);
     }
     return true;
   }

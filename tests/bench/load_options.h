@@ -14,6 +14,7 @@ struct Options {
   Mode mode = Mode::kKeepAlive;
   std::string host = "127.0.0.1";
   std::string path = "/";
+  std::string accept_encoding;
   uint16_t port = 0;
   size_t connections = 64;
   size_t depth = 16;
@@ -60,6 +61,8 @@ inline bool parseValue(std::string_view name, const char* value, Options* option
     options->host = value;
   else if (name == "--path")
     options->path = value;
+  else if (name == "--accept-encoding")
+    options->accept_encoding = value;
   else if (name == "--port")
     options->port = static_cast<uint16_t>(atoi(value));
   else if (name == "--connections")

@@ -11,12 +11,13 @@ namespace roost::bench {
 
 // What the first good head looked like. A later one of the same shape needs three comparisons instead of a
 // parse.
+constexpr int64_t kChunked = -1;
 struct HeadShape {
   size_t head_bytes = 0;
   size_t length_at = 0;  // where the Content-Length field starts
   std::string length_field;
-  int64_t body_bytes = 0;
-  bool closes = false;  // says Connection: close
+  int64_t body_bytes = 0;  // kChunked: it says itself where it ends
+  bool closes = false;     // says Connection: close
 };
 
 inline char lower(char c) {
@@ -34,6 +35,48 @@ inline size_t findField(std::string_view head, std::string_view lower_name) {
   }
   return std::string_view::npos;
 }
+
+// Finds the end of a chunked body (RFC 9112 section 7.1) without trailers.
+class ChunkSkipper {
+ public:
+  // Takes what belongs to the body off `data`. Once it is done it stands at the next body's beginning.
+  enum class State { kMore, kDone, kBad };
+  State skip(std::string_view* data) {
+    while (!data->empty()) {
+      const auto taken = static_cast<size_t>(std::min<int64_t>(left_, static_cast<int64_t>(data->size())));
+      data->remove_prefix(taken);
+      left_ -= static_cast<int64_t>(taken);
+      if (left_ > 0 || data->empty()) break;
+      const char c = data->front();
+      data->remove_prefix(1);
+      if (c == '\r') continue;
+      if (c != '\n') {
+        line_ += c;
+        if (line_.size() > 16) return State::kBad;
+        continue;
+      }
+      const int64_t size = strtoll(line_.c_str(), nullptr, 16);
+      if (line_.empty()) {
+        if (last_) return ended();
+        return State::kBad;
+      }
+      line_.clear();
+      last_ = size == 0;
+      left_ = size == 0 ? 0 : size + 2;
+    }
+    return State::kMore;
+  }
+
+ private:
+  State ended() {
+    last_ = false;
+    return State::kDone;
+  }
+
+  std::string line_;
+  int64_t left_ = 0;  // of a chunk and its CRLF
+  bool last_ = false;
+};
 
 class ResponseChecker {
  public:
@@ -66,10 +109,13 @@ class ResponseChecker {
   }
 
   bool learn(std::string_view head) {
-    const size_t at = findField(head, "content-length:");
+    size_t at = findField(head, "content-length:");
+    const bool chunked = at == std::string_view::npos;
+    if (chunked) at = findField(head, "transfer-encoding: chunked");
     if (head.substr(0, status_line_.size()) != status_line_ || at == std::string_view::npos) return false;
     const size_t end = head.find("\r\n", at);
-    const int64_t length = strtoll(std::string(head.substr(at + 15, end - at - 15)).c_str(), nullptr, 10);
+    const int64_t length =
+        chunked ? kChunked : strtoll(std::string(head.substr(at + 15, end - at - 15)).c_str(), nullptr, 10);
     if (wanted_length_ >= 0 && length != wanted_length_) return false;
     wanted_length_ = length;  // what a server answers once it must go on answering
     const size_t connection = findField(head, "connection: close");

@@ -190,6 +190,7 @@ class StaticServer {
     auto route = std::make_unique<http::Route>();
     route->path = std::move(path);
     route->handler = std::make_unique<StaticHandler>(root, mime, files);
+    route->compression = compression;
     auto site = std::make_unique<http::Site>();
     site->hosts = {"*"};
     site->routes.push_back(std::move(route));
@@ -251,6 +252,7 @@ class StaticServer {
   TempFolder folder;
   http::ServiceOptions options;
   RootOptions root;
+  std::shared_ptr<const http::Compression> compression;
   test::SimLoop net;
   event::TaskPool tasks;
   std::shared_ptr<Gate> gate;

@@ -14,8 +14,9 @@ namespace {
 
 using http::Coding;
 
-// Answers of this thread that are being coded.
-thread_local size_t live_stages = 0;
+// Answers of this thread's loop that are being coded. A stage may be destroyed after its loop's thread has
+// ended.
+thread_local const std::shared_ptr<size_t> live_stages = std::make_shared<size_t>(0);
 
 bool hasContent(int status) noexcept {
   return status >= 200 && status != 204 && status != 205 && status != 304;
@@ -103,7 +104,7 @@ void Policy::onHead(http::Exchange& exchange, http::ResponseHead& head, bool fin
   if (not_modified) return weakenTag(head);
   if (!exchange.isHead()) {
     auto encoder =
-        live_stages < max_streams_ ? makeEncoder(coding, level(coding), head.content_length) : nullptr;
+        *live_stages < max_streams_ ? makeEncoder(coding, level(coding), head.content_length) : nullptr;
     if (encoder == nullptr) {
       if (auto* trace = exchange.trace())
         trace->note("compress: too many answers are being coded; sent as it is");

@@ -10,17 +10,18 @@ namespace roost::modules::compress {
 
 using http::SendResult;
 
-Stage::Stage(http::Exchange& exchange, std::unique_ptr<Encoder> encoder, int64_t size, size_t& live) noexcept
+Stage::Stage(http::Exchange& exchange, std::unique_ptr<Encoder> encoder, int64_t size,
+             std::shared_ptr<size_t> live) noexcept
     : exchange_(exchange),
-      live_(live),
+      live_(std::move(live)),
       encoder_(std::move(encoder)),
       size_left_(static_cast<uint64_t>(std::max<int64_t>(size, 0))),
       known_size_(size >= 0) {
-  ++live_;
+  ++*live_;
 }
 
 Stage::~Stage() {
-  --live_;
+  --*live_;
 }
 
 SendResult Stage::sendBytes(std::string_view copied, bool fin) noexcept {

@@ -23,8 +23,9 @@ class Stage final : public http::BodyStage {
   static constexpr size_t kPieceBytes = 128 << 10;
   static constexpr size_t kMostWaiting = 256 << 10;
 
-  // `size`: of the content to come, -1: unknown. `live` is counted up while the stage is.
-  Stage(http::Exchange& exchange, std::unique_ptr<Encoder> encoder, int64_t size, size_t& live) noexcept;
+  // `size`: of the content to come, -1: unknown. `live` is counted up while the stage is; its loop's.
+  Stage(http::Exchange& exchange, std::unique_ptr<Encoder> encoder, int64_t size,
+        std::shared_ptr<size_t> live) noexcept;
   ~Stage() override;
 
   http::SendResult sendBytes(std::string_view copied, bool fin) noexcept override;
@@ -61,7 +62,7 @@ class Stage final : public http::BodyStage {
   void tellRoom() noexcept;
 
   http::Exchange& exchange_;
-  size_t& live_;
+  const std::shared_ptr<size_t> live_;
   std::unique_ptr<Encoder> encoder_;  // nullptr while a job has it
   std::deque<Waiting> waiting_;
   uint64_t waiting_bytes_ = 0;  // in memory

@@ -14,6 +14,8 @@ namespace {
 constexpr size_t kStep = 16 << 10;
 // Looking back further hardly helps what is served, and costs memory that every decoder pays too (RFC 9659).
 constexpr int kMostWindowLog = 19;
+// Below this brotli takes a match finder that costs more to set up than short content costs to code.
+constexpr int kLeastBrotliWindowLog = 17;
 
 // A few contexts that the next answer of this thread can use. A context takes 270 KB and more, and clearing
 // it is much cheaper than making it.
@@ -40,7 +42,9 @@ class SparePool {
 struct GzipContext {
   z_stream stream{};
   int level = 0;
+  bool small = false;  // for content up to kSmallBytes: tables that stay in the processor's nearest cache
 };
+constexpr int64_t kSmallBytes = (1 << 14) - 262;  // zlib's MIN_LOOKAHEAD
 
 void freeGzip(GzipContext* context) {
   ::deflateEnd(&context->stream);
@@ -50,7 +54,7 @@ void freeZstd(ZSTD_CCtx* context) {
   ::ZSTD_freeCCtx(context);
 }
 
-thread_local SparePool<GzipContext, freeGzip> spare_gzip;
+thread_local std::array<SparePool<GzipContext, freeGzip>, 2> spare_gzip;  // by `small`
 thread_local SparePool<ZSTD_CCtx, freeZstd> spare_zstd;
 
 // Gives `out` room for another step, which `write(to, size)` uses: how much of it, or a negative number.
@@ -66,19 +70,18 @@ bool appendStep(std::string& out, size_t room, Write&& write) {
 class GzipEncoder final : public Encoder {
  public:
   explicit GzipEncoder(GzipContext& context) : context_(&context) {}
-  ~GzipEncoder() override { spare_gzip.give(context_); }
+  ~GzipEncoder() override { spare_gzip[context_->small ? 1 : 0].give(context_); }
 
-  static std::unique_ptr<Encoder> make(int level) {
-    constexpr int kGzipWindow = 15 + 16;
-    constexpr int kMemory = 8;
-    GzipContext* context = spare_gzip.take();
+  static std::unique_ptr<Encoder> make(int level, int64_t size) {
+    const bool small = size >= 0 && size <= kSmallBytes;
+    GzipContext* context = spare_gzip[small ? 1 : 0].take();
     if (context != nullptr) {
       ::deflateReset(&context->stream);
     } else {
-      context = new GzipContext;
-      context->level = level;
-      if (::deflateInit2(&context->stream, level, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) !=
-          Z_OK) {
+      context = new GzipContext{{}, level, small};
+      const int window = 16 + (small ? 14 : 15);  // 16: with gzip's head
+      const int memory = small ? 7 : 8;
+      if (::deflateInit2(&context->stream, level, Z_DEFLATED, window, memory, Z_DEFAULT_STRATEGY) != Z_OK) {
         delete context;
         return nullptr;
       }
@@ -161,7 +164,7 @@ class BrotliEncoder final : public Encoder {
     BrotliEncoderState* state = ::BrotliEncoderCreateInstance(nullptr, nullptr, nullptr);
     if (state == nullptr) return nullptr;
     int window = kMostWindowLog;
-    while (size >= 0 && window > BROTLI_MIN_WINDOW_BITS && (int64_t{1} << (window - 1)) >= size) --window;
+    while (size >= 0 && window > kLeastBrotliWindowLog && (int64_t{1} << (window - 1)) >= size) --window;
     ::BrotliEncoderSetParameter(state, BROTLI_PARAM_QUALITY, static_cast<uint32_t>(level));
     ::BrotliEncoderSetParameter(state, BROTLI_PARAM_LGWIN, static_cast<uint32_t>(window));
     if (size > 0) {
@@ -203,7 +206,7 @@ std::unique_ptr<Encoder> makeEncoder(http::Coding coding, int level, int64_t siz
     case http::Coding::kZstd:
       return ZstdEncoder::make(level, size);
     case http::Coding::kGzip:
-      return GzipEncoder::make(level);
+      return GzipEncoder::make(level, size);
     case http::Coding::kIdentity:
       break;
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 namespace roost::modules::compress {
@@ -65,6 +66,53 @@ bool appendStep(std::string& out, size_t room, Write&& write) {
   const int64_t used = write(out.data() + had, room);
   out.resize(had + static_cast<size_t>(std::max<int64_t>(used, 0)));
   return used >= 0;
+}
+
+// Memory that brotli has let go of, for its next answer on this thread: it has no context to reset, and what
+// it takes is large enough for the allocator to give it back to the system each time.
+class SpareBlocks {
+ public:
+  ~SpareBlocks() {
+    for (size_t i = 0; i < count_; ++i) std::free(spare_[i]);
+  }
+  void* take(size_t size) noexcept {
+    for (size_t i = 0; i < count_; ++i) {
+      if (spare_[i]->size < size || spare_[i]->size / 2 > size) continue;
+      Block* block = spare_[i];
+      bytes_ -= block->size;
+      spare_[i] = spare_[--count_];
+      return block + 1;
+    }
+    auto* block = static_cast<Block*>(std::malloc(sizeof(Block) + size));
+    if (block == nullptr) return nullptr;
+    block->size = size;
+    return block + 1;
+  }
+  void give(void* memory) noexcept {
+    if (memory == nullptr) return;
+    Block* block = static_cast<Block*>(memory) - 1;
+    if (count_ == spare_.size() || bytes_ + block->size > kMostBytes) return std::free(block);
+    bytes_ += block->size;
+    spare_[count_++] = block;
+  }
+
+ private:
+  static constexpr size_t kMostBytes = 8 << 20;
+  struct alignas(16) Block {
+    size_t size;
+  };
+  std::array<Block*, 32> spare_{};
+  size_t count_ = 0;
+  size_t bytes_ = 0;
+};
+
+thread_local SpareBlocks spare_blocks;
+
+void* takeBlock(void*, size_t size) {
+  return spare_blocks.take(size);
+}
+void giveBlock(void*, void* memory) {
+  spare_blocks.give(memory);
 }
 
 class GzipEncoder final : public Encoder {
@@ -161,7 +209,7 @@ class BrotliEncoder final : public Encoder {
   ~BrotliEncoder() override { ::BrotliEncoderDestroyInstance(state_); }
 
   static std::unique_ptr<Encoder> make(int level, int64_t size) {
-    BrotliEncoderState* state = ::BrotliEncoderCreateInstance(nullptr, nullptr, nullptr);
+    BrotliEncoderState* state = ::BrotliEncoderCreateInstance(&takeBlock, &giveBlock, nullptr);
     if (state == nullptr) return nullptr;
     int window = kMostWindowLog;
     while (size >= 0 && window > kLeastBrotliWindowLog && (int64_t{1} << (window - 1)) >= size) --window;

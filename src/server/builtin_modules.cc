@@ -1,13 +1,25 @@
 #include "server/builtin_modules.h"
 
+#ifdef ROOST_HAS_CACHE_CONTROL
+#include "modules/cache_control/cache_control.h"
+#endif
 #ifdef ROOST_HAS_COMPRESS
 #include "modules/compress/compress.h"
 #endif
 #ifdef ROOST_HAS_CONNECTION_LIMIT
 #include "modules/connection_limit/connection_limit.h"
 #endif
+#ifdef ROOST_HAS_CORS
+#include "modules/cors/cors.h"
+#endif
+#ifdef ROOST_HAS_EARLY_HINTS
+#include "modules/early_hints/early_hints.h"
+#endif
 #ifdef ROOST_HAS_ERROR_PAGES
 #include "modules/error_pages/error_pages.h"
+#endif
+#ifdef ROOST_HAS_HEADERS
+#include "modules/headers/headers.h"
 #endif
 #ifdef ROOST_HAS_RATE_LIMIT
 #include "modules/rate_limit/rate_limit.h"
@@ -20,6 +32,9 @@
 #endif
 #ifdef ROOST_HAS_REWRITE
 #include "modules/rewrite/rewrite.h"
+#endif
+#ifdef ROOST_HAS_SECURITY_HEADERS
+#include "modules/security_headers/security_headers.h"
 #endif
 #ifdef ROOST_HAS_STATIC_FILES
 #include "modules/static_files/static_files.h"
@@ -43,6 +58,12 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
 #ifdef ROOST_HAS_CONNECTION_LIMIT
   modules.push_back(modules::connection_limit::makeConnectionLimit());
 #endif
+#ifdef ROOST_HAS_CORS
+  modules.push_back(modules::cors::makeCors());
+#endif
+#ifdef ROOST_HAS_EARLY_HINTS
+  modules.push_back(modules::early_hints::makeEarlyHints());
+#endif
 #ifdef ROOST_HAS_STATIC_FILES
   modules.push_back(modules::static_files::makeStaticFiles());
 #endif
@@ -54,6 +75,15 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
 #endif
 #ifdef ROOST_HAS_COMPRESS
   modules.push_back(modules::compress::makeCompress());
+#endif
+#ifdef ROOST_HAS_CACHE_CONTROL
+  modules.push_back(modules::cache_control::makeCacheControl());
+#endif
+#ifdef ROOST_HAS_SECURITY_HEADERS
+  modules.push_back(modules::security_headers::makeSecurityHeaders());
+#endif
+#ifdef ROOST_HAS_HEADERS
+  modules.push_back(modules::headers::makeHeaders());
 #endif
   return modules;
 }

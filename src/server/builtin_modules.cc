@@ -1,5 +1,11 @@
 #include "server/builtin_modules.h"
 
+#ifdef ROOST_HAS_ACCESS
+#include "modules/access/access.h"
+#endif
+#ifdef ROOST_HAS_BASIC_AUTH
+#include "modules/basic_auth/basic_auth.h"
+#endif
 #ifdef ROOST_HAS_COMPRESS
 #include "modules/compress/compress.h"
 #endif
@@ -30,6 +36,12 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
 #endif
 #ifdef ROOST_HAS_REWRITE
   modules.push_back(modules::rewrite::makeRewrite());
+#endif
+#ifdef ROOST_HAS_ACCESS
+  modules.push_back(modules::access::makeAccess());
+#endif
+#ifdef ROOST_HAS_BASIC_AUTH
+  modules.push_back(modules::basic_auth::makeBasicAuth());
 #endif
 #ifdef ROOST_HAS_STATIC_FILES
   modules.push_back(modules::static_files::makeStaticFiles());

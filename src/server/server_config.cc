@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "module/cidr_list.h"
 #include "module/service_builder.h"
 
 namespace roost::server {
@@ -55,21 +56,15 @@ void readListener(Node node, ServerConfig& config, ListenerPlaces& places, Error
   options.ipv6_only = node["ipv6_only"].asBool();
   options.unix_mode = fileMode(node["unix_mode"].asString());
   config.listeners.push_back(options);
-}
-
-void readBlocked(Node node, ServerConfig& config, Errors& errors) {
-  std::vector<std::string> entries;
-  entries.reserve(node.size());
-  for (size_t i = 0; i < node.size(); ++i) entries.push_back(node.at(i).asString());
-  auto all = net::CidrSet::build(entries);
-  if (all.ok()) {
-    config.blocked = std::move(all).value();
-    return;
+  ListenerProtocol protocol;
+  protocol.proxy_protocol = node["proxy_protocol"].asBool();
+  const Node trusted = node["proxy_protocol_trusted"];
+  protocol.proxy_trusted = net::CidrSet(module::readCidrs(trusted, errors));
+  if (!protocol.proxy_protocol && trusted.size() > 0) {
+    errors.push_back(
+        errorAt(trusted, "\"proxy_protocol_trusted\" says nothing while \"proxy_protocol\" is off"));
   }
-  for (size_t i = 0; i < entries.size() && errors.size() < config::kMaxErrors; ++i) {
-    const auto one = net::CidrSet::build({entries[i]});
-    if (!one.ok()) errors.push_back(errorAt(node.at(i), one.status().message()));
-  }
+  config.protocols.push_back(std::move(protocol));
 }
 
 void readProcessors(Node node, const std::vector<int>& allowed, ServerConfig& config, Errors& errors) {
@@ -126,8 +121,9 @@ ServerConfigResult readServerConfig(Node root, const module::Registry& registry,
   config.task_threads = asU32(root["task_processes"]);
   readProcessors(root["cpu_affinity"], allowed, config, errors);
   config.accept = root["accept"].asString() == "reuseport" ? AcceptMode::kReusePort : AcceptMode::kHandoff;
-  readBlocked(root["blocks_ip"], config, errors);
+  config.blocked = net::CidrSet(module::readCidrs(root["blocks_ip"], errors));
   config.linger_ms = asU32(root["http"]["linger_timeout_ms"]);
+  config.head_timeout_ms = asU32(root["http"]["head_timeout_ms"]);
   config.pid_file = root["pid_file"].asString();
   config.mysql_wanted = root["mysql"]["mysql_started"].asBool();
   config.log = logOptions(root["log"]);

@@ -10,10 +10,16 @@
 #include "http/service.h"
 #include "log/options.h"
 #include "module/registry.h"
-#include "net/cidr_set.h"
+#include "net/cidr_map.h"
 #include "net/listener.h"
 
 namespace roost::server {
+
+// How the connections of one listener begin, beside how its socket is opened.
+struct ListenerProtocol {
+  bool proxy_protocol = false;
+  net::CidrSet proxy_trusted;  // empty: everybody
+};
 
 enum class AcceptMode : uint8_t { kHandoff, kReusePort };
 
@@ -21,6 +27,7 @@ enum class AcceptMode : uint8_t { kHandoff, kReusePort };
 // network.
 struct ServerConfig {
   std::vector<net::ListenOptions> listeners;  // at least one
+  std::vector<ListenerProtocol> protocols;    // beside it
   uint32_t io_threads = 1;
   uint64_t connection_limit = UINT64_MAX;  // of one IO thread
   uint32_t task_threads = 0;
@@ -28,6 +35,7 @@ struct ServerConfig {
   AcceptMode accept = AcceptMode::kHandoff;
   net::CidrSet blocked;
   uint32_t linger_ms = 5000;
+  uint32_t head_timeout_ms = 20'000;
   std::string pid_file;  // empty: none
   bool mysql_wanted = false;
   log::Options log;

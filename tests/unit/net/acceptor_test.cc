@@ -159,7 +159,7 @@ TEST_CASE("acceptor: one connection's trouble is not the listener's", "[acceptor
 
 TEST_CASE("acceptor: blocked addresses are refused at once", "[acceptor]") {
   Fixture f(Acceptor::Trigger::kEdge);
-  const auto blocked = CidrSet::build({"10.0.0.0/8", "192.0.2.7"});
+  const auto blocked = CidrSet::parse({"10.0.0.0/8", "192.0.2.7"});
   REQUIRE(blocked.ok());
   f.acceptor->setBlocked(&blocked.value());
   SimPeer bad = f.client("10.1.2.3");

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "http/client_address.h"
 #include "http/error_page.h"
 #include "log/log.h"
 
@@ -60,6 +61,7 @@ void Exchange::start(LoopContext& context, StreamPort& port, const RequestHead& 
   state.progress = {0, context.loop().nowNs(), 0};
   error_status_ = 0;
   reroutes_ = 0;
+  if (const ClientAddress* rules = pin.service->options().client_address.get()) rules->apply(*this);
 }
 
 void Exchange::makeRequestId() const noexcept {

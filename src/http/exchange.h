@@ -69,13 +69,26 @@ class Exchange {
     state_->has_client = true;
   }
 
+  // Whom the client has proved to be (basic_auth); empty: nobody.
+  std::string_view user() const noexcept { return state_->user; }
+  void setUser(std::string_view user) { state_->user.assign(user); }
+
   // How the client reached us, as far as is known: "http", or what a trusted proxy says.
   std::string_view scheme() const noexcept { return state_->https ? "https" : "http"; }
   void setHttps(bool https) noexcept { state_->https = https; }
-  // 32 hexadecimal digits that no other request of this process has, nor (by chance) any of another.
+  // 32 hexadecimal digits that no other request of this process has, nor (by chance) any of another; or what
+  // a trusted proxy has named it (isRequestId).
   std::string_view requestId() const noexcept {
+    if (state_->request_id_field != RequestHead::kNoField) {
+      return head_->value(head_->fields[state_->request_id_field]);
+    }
     if (!state_->has_request_id) makeRequestId();
     return {state_->request_id.data(), state_->request_id.size()};
+  }
+
+  // REQUIRES: one of request()'s.
+  void setRequestId(const Field& field) noexcept {
+    state_->request_id_field = static_cast<uint8_t>(&field - head_->fields.data());
   }
 
   // Starts over with another path of the same site (canonical; the query only where one is given), from the

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "http/handler.h"
+#include "http/message.h"
 #include "http/response_head.h"
 #include "http/router.h"
 #include "net/address.h"
@@ -29,9 +30,11 @@ struct RequestState {
   net::PeerAddr client{};  // where a trusted proxy has named one
   std::string new_path;    // after a rewrite; empty otherwise
   std::string new_query;
+  std::string user;
   std::array<char, 32> request_id{};
   std::unique_ptr<ResponseHead> error_extra;  // further fields of the error whose page is being fetched
   std::vector<std::unique_ptr<Attachment>> attachments;
+  uint8_t request_id_field = RequestHead::kNoField;  // that a trusted proxy has sent
   std::array<const void*, 4> counted_by{};  // see Exchange::countsFirst
   uint8_t counted = 0;
   bool has_client = false;
@@ -42,6 +45,8 @@ struct RequestState {
 
   void clear() noexcept {
     has_client = has_new_query = has_request_id = https = answered_as = false;
+    request_id_field = RequestHead::kNoField;
+    user.clear();
     counted = 0;
     error_extra.reset();
     attachments.clear();

@@ -13,6 +13,8 @@
 
 namespace roost::http {
 
+class ClientAddress;
+
 // What a configuration says about HTTP itself. Times in milliseconds, sizes in bytes.
 struct ServiceOptions {
   h1::HeadLimits head_limits;
@@ -25,6 +27,8 @@ struct ServiceOptions {
   uint32_t send_timeout_ms = 60'000;         // without progress
   uint32_t max_requests_per_connection = 0;  // 0: no limit
   std::string server_header = "roost";       // empty: no Server field
+  // Whose word on the client's address counts; nullptr: nobody's.
+  std::shared_ptr<const ClientAddress> client_address;
 };
 
 // Everything that answering a request needs of one configuration: immutable, shared by all loops, replaced as

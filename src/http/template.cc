@@ -65,7 +65,8 @@ Result<Template> Template::compile(std::string_view text, const std::vector<std:
                                                                   {"client", Variable::kClient},
                                                                   {"client_port", Variable::kClientPort},
                                                                   {"peer", Variable::kPeer},
-                                                                  {"request_id", Variable::kRequestId}};
+                                                                  {"request_id", Variable::kRequestId},
+                                                                  {"user", Variable::kUser}};
   constexpr std::pair<std::string_view, Variable> kPrefixes[] = {
       {"header.", Variable::kHeader}, {"cookie.", Variable::kCookie}, {"query.", Variable::kQueryArgument}};
   Template made;
@@ -174,6 +175,9 @@ void Template::appendValue(std::string& out, const Part& part, const Exchange& e
       return;
     case Variable::kRequestId:
       out += exchange.requestId();
+      return;
+    case Variable::kUser:
+      out += exchange.user();
       return;
     case Variable::kHeader:
       out += request.get(part.name);

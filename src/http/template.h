@@ -32,7 +32,7 @@ void appendEscaped(std::string& out, std::string_view value, Escape escape);
 //                                                        rewritten), query without '?'
 //   {encoded_path}    the path, percent-encoded again
 //   {client}          the client's address, without port; {client_port}; {peer} the connection's other end
-//   {request_id}      see Exchange::requestId
+//   {request_id}      see Exchange::requestId; {user} who has logged in, empty for nobody
 //   {header.NAME}     a request field; {cookie.NAME}; {query.NAME} an argument of the query, decoded
 //   {NAME}            a part of the route's path, or a group of an expression (Captures)
 //
@@ -79,6 +79,7 @@ class Template {
     kClientPort,
     kPeer,
     kRequestId,
+    kUser,
     kHeader,
     kCookie,
     kQueryArgument,

@@ -8,9 +8,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "http/client_address.h"
 #include "http/host.h"
 #include "http/path_regex.h"
 #include "http/route_pattern.h"
+#include "module/cidr_list.h"
 
 namespace roost::module {
 namespace {
@@ -52,6 +54,7 @@ class Builder {
   ServiceResult run() {
     const Node http_node = root_["http"];
     http::ServiceOptions options = optionsOf(http_node);
+    options.client_address = clientAddress(http_node["client_address"]);
     server_header_ = options.server_header;
     std::vector<std::unique_ptr<http::Site>> sites;
     const Parts http_parts = partsOf(http_node, {}, {{}, root_, {}, server_header_});
@@ -90,6 +93,16 @@ class Builder {
       }
     }
     return parts;
+  }
+
+  std::shared_ptr<const http::ClientAddress> clientAddress(Node node) {
+    if (!node.isObject()) return nullptr;
+    http::ClientAddress::Options options;
+    options.trusted = net::CidrSet(readCidrs(node["trusted_proxies"], errors_));
+    options.header = node["header"].asString();
+    options.scheme_header = node["scheme_header"].asString();
+    options.take_request_id = node["request_id"].asBool();
+    return std::make_shared<const http::ClientAddress>(std::move(options));
   }
 
   std::unique_ptr<http::Site> buildSite(Node node, const Parts& http_parts) {

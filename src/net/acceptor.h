@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "event/loop.h"
 #include "net/address_limit.h"
-#include "net/cidr_set.h"
+#include "net/cidr_map.h"
 #include "net/counters.h"
 #include "net/fd_handoff.h"
 #include "net/io_context.h"

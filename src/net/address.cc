@@ -51,25 +51,32 @@ PeerAddr PeerAddr::from(const sockaddr* address, socklen_t len) noexcept {
   if (address->sa_family == AF_INET && len >= sizeof(sockaddr_in)) {
     sockaddr_in v4;
     std::memcpy(&v4, address, sizeof v4);
-    peer.family = AF_INET;
-    peer.port = ntohs(v4.sin_port);
-    std::memcpy(peer.ip, &v4.sin_addr, 4);
-  } else if (address->sa_family == AF_INET6 && len >= sizeof(sockaddr_in6)) {
+    return fromBytes(AF_INET, &v4.sin_addr, ntohs(v4.sin_port));
+  }
+  if (address->sa_family == AF_INET6 && len >= sizeof(sockaddr_in6)) {
     sockaddr_in6 v6;
     std::memcpy(&v6, address, sizeof v6);
-    peer.port = ntohs(v6.sin6_port);
-    const uint8_t* bytes = v6.sin6_addr.s6_addr;
-    if (std::memcmp(bytes, kMappedPrefix, sizeof kMappedPrefix) == 0) {
-      peer.family = AF_INET;
-      std::memcpy(peer.ip, bytes + sizeof kMappedPrefix, 4);
-    } else {
-      peer.family = AF_INET6;
-      std::memcpy(peer.ip, bytes, 16);
-    }
-  } else if (address->sa_family == AF_UNIX) {
-    peer.family = AF_UNIX;
+    return fromBytes(AF_INET6, &v6.sin6_addr, ntohs(v6.sin6_port));
   }
+  if (address->sa_family == AF_UNIX) peer.family = AF_UNIX;
   return peer;
+}
+
+PeerAddr PeerAddr::fromBytes(uint8_t family, const void* bytes, uint16_t port) noexcept {
+  PeerAddr peer{};
+  const auto* ip = static_cast<const uint8_t*>(bytes);
+  const bool mapped = family == AF_INET6 && std::memcmp(ip, kMappedPrefix, sizeof kMappedPrefix) == 0;
+  peer.family = mapped ? uint8_t{AF_INET} : family;
+  peer.port = port;
+  std::memcpy(peer.ip, mapped ? ip + sizeof kMappedPrefix : ip, peer.family == AF_INET ? 4 : 16);
+  return peer;
+}
+
+PeerAddr PeerAddr::parse(std::string_view ip, uint16_t port) noexcept {
+  const bool v6 = ip.find(':') != std::string_view::npos;
+  uint8_t bytes[16];
+  if (!toBinary(v6 ? AF_INET6 : AF_INET, ip, bytes)) return {};
+  return fromBytes(v6 ? AF_INET6 : AF_INET, bytes, port);
 }
 
 size_t PeerAddr::formatIp(char (&out)[kMaxText]) const noexcept {

@@ -23,6 +23,10 @@ struct PeerAddr {
 
   // Anything that is not IPv4, IPv6 or Unix, and anything too short, gives family 0.
   static PeerAddr from(const sockaddr* address, socklen_t len) noexcept;
+  // From its bytes in network order, 4 for AF_INET, 16 for AF_INET6; a mapped address gives IPv4.
+  static PeerAddr fromBytes(uint8_t family, const void* bytes, uint16_t port) noexcept;
+  // "192.0.2.1" or "2001:db8::1", without brackets, port or scope id. Anything else gives family 0.
+  static PeerAddr parse(std::string_view ip, uint16_t port = 0) noexcept;
 
   // Longest text: "[" 39 digits and colons "]:" 5 digits.
   static constexpr size_t kMaxText = 48;

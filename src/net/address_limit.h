@@ -7,7 +7,7 @@
 #include "base/count_table.h"
 #include "base/status.h"
 #include "net/address_hash.h"
-#include "net/cidr_set.h"
+#include "net/cidr_map.h"
 
 namespace roost::net {
 

@@ -39,6 +39,8 @@ class Connection final : public event::IoHandler, private event::WheelNode {
 
   IoContext& context() const noexcept { return context_; }
   const PeerAddr& peer() const noexcept { return peer_; }
+  // For whom a proxy has announced (net/proxy_session.h).
+  void setPeer(const PeerAddr& peer) noexcept { peer_ = peer; }
   uint16_t listener() const noexcept { return listener_; }  // index of the listener it came through
   uint32_t slot() const noexcept { return slot_; }
   uint64_t bytesIn() const noexcept { return bytes_in_; }

@@ -1,5 +1,11 @@
 #include "server/builtin_modules.h"
 
+#ifdef ROOST_HAS_ACCESS
+#include "modules/access/access.h"
+#endif
+#ifdef ROOST_HAS_BASIC_AUTH
+#include "modules/basic_auth/basic_auth.h"
+#endif
 #ifdef ROOST_HAS_CACHE_CONTROL
 #include "modules/cache_control/cache_control.h"
 #endif
@@ -42,8 +48,8 @@
 
 namespace roost::server {
 
-// The one list. A module that can be left out of a build has a ROOST_HAS_ definition from
-// src/server/CMakeLists.txt.
+// The one list. Its order is the one in which filters see requests and answers' heads. A module that can be left out of a
+// build has a ROOST_HAS_ definition from src/modules/CMakeLists.txt.
 std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
   std::vector<std::unique_ptr<module::Module>> modules;
 #ifdef ROOST_HAS_ERROR_PAGES
@@ -57,6 +63,12 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
 #endif
 #ifdef ROOST_HAS_CONNECTION_LIMIT
   modules.push_back(modules::connection_limit::makeConnectionLimit());
+#endif
+#ifdef ROOST_HAS_ACCESS
+  modules.push_back(modules::access::makeAccess());
+#endif
+#ifdef ROOST_HAS_BASIC_AUTH
+  modules.push_back(modules::basic_auth::makeBasicAuth());
 #endif
 #ifdef ROOST_HAS_CORS
   modules.push_back(modules::cors::makeCors());

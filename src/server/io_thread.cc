@@ -60,6 +60,12 @@ IoThread::IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> 
 
 IoThread::~IoThread() = default;
 
+void IoThread::expectProxyHeader(uint16_t listener_index, net::ProxySession::Options options) {
+  options.refused = &accept_counters_.refused;
+  proxy_sessions_.push_back(std::make_unique<net::ProxySession>(protocol_, options));
+  io_.setFactory(listener_index, *proxy_sessions_.back());
+}
+
 Status IoThread::openHandoff() {
   handoff_ = std::make_unique<net::FdHandoff>(io_, options_.connection_limit);
   handoff_->setGate(&gate_);

@@ -21,6 +21,7 @@
 #include "net/fd_handoff.h"
 #include "net/io_context.h"
 #include "net/load_gate.h"
+#include "net/proxy_session.h"
 #include "server/overload.h"
 
 namespace roost::server {
@@ -59,6 +60,8 @@ class IoThread {
   IoThread(const IoThread&) = delete;
   IoThread& operator=(const IoThread&) = delete;
 
+  // Before start(): connections of that listener begin with a PROXY protocol header.
+  void expectProxyHeader(uint16_t listener_index, net::ProxySession::Options options);
   // Before start(): where its connections come from, one of these or both.
   Status openHandoff();
   void addListener(net::Listener listener, uint16_t listener_index, const net::CidrSet* blocked);
@@ -103,6 +106,7 @@ class IoThread {
   net::IoContext io_;
   http::LoopContext http_;
   http::h1::Protocol protocol_;
+  std::vector<std::unique_ptr<net::ProxySession>> proxy_sessions_;
   net::LocalSink local_sink_;
   std::unique_ptr<net::FdHandoff> handoff_;
   std::vector<std::unique_ptr<net::Acceptor>> acceptors_;

@@ -112,6 +112,7 @@ Status Server::openThreads() {
     auto thread = IoThread::create(sys_, options, *tasks_, registry_, metrics_, config_.service);
     if (!thread.ok()) return thread.status();
     threads_.push_back(std::move(thread).value());
+    expectProxyHeaders(*threads_.back());
   }
   Status status;
   if (config_.accept == AcceptMode::kReusePort) {
@@ -122,6 +123,15 @@ Status Server::openThreads() {
   for (size_t i = 0; status.ok() && i < threads_.size(); ++i) status = threads_[i]->start();
   for (size_t i = 0; status.ok() && i < acceptors_.size(); ++i) status = acceptors_[i]->start();
   return status;
+}
+
+void Server::expectProxyHeaders(IoThread& thread) {
+  for (size_t i = 0; i < config_.protocols.size(); ++i) {
+    const ListenerProtocol& protocol = config_.protocols[i];
+    if (!protocol.proxy_protocol) continue;
+    thread.expectProxyHeader(static_cast<uint16_t>(i),
+                             {config_.head_timeout_ms, &protocol.proxy_trusted, &config_.blocked, nullptr});
+  }
 }
 
 // Every IO thread has a socket of its own of each group; a group of one (Unix) goes to one thread, in turn.

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "module/cidr_list.h"
 #include "module/service_builder.h"
 #include "server/overload.h"
 
@@ -56,19 +57,15 @@ void readListener(Node node, ServerConfig& config, ListenerPlaces& places, Error
   options.ipv6_only = node["ipv6_only"].asBool();
   options.unix_mode = fileMode(node["unix_mode"].asString());
   config.listeners.push_back(options);
-}
-
-net::CidrSet readNetworks(Node node, Errors& errors) {
-  std::vector<std::string> entries;
-  entries.reserve(node.size());
-  for (size_t i = 0; i < node.size(); ++i) entries.push_back(node.at(i).asString());
-  auto all = net::CidrSet::build(entries);
-  if (all.ok()) return std::move(all).value();
-  for (size_t i = 0; i < entries.size() && errors.size() < config::kMaxErrors; ++i) {
-    const auto one = net::CidrSet::build({entries[i]});
-    if (!one.ok()) errors.push_back(errorAt(node.at(i), one.status().message()));
+  ListenerProtocol protocol;
+  protocol.proxy_protocol = node["proxy_protocol"].asBool();
+  const Node trusted = node["proxy_protocol_trusted"];
+  protocol.proxy_trusted = net::CidrSet(module::readCidrs(trusted, errors));
+  if (!protocol.proxy_protocol && trusted.size() > 0) {
+    errors.push_back(
+        errorAt(trusted, "\"proxy_protocol_trusted\" says nothing while \"proxy_protocol\" is off"));
   }
-  return {};
+  config.protocols.push_back(std::move(protocol));
 }
 
 void readLimits(Node node, ServerConfig& config, Errors& errors) {
@@ -76,7 +73,7 @@ void readLimits(Node node, ServerConfig& config, Errors& errors) {
   options.max = asU32(node["connections_per_address"]);
   options.ipv6_prefix_bits = asU32(node["ipv6_prefix"]);
   options.max_addresses = static_cast<uint64_t>(node["max_addresses"].asInt());
-  options.exempt = readNetworks(node["exempt"], errors);
+  options.exempt = net::CidrSet(module::readCidrs(node["exempt"], errors));
   if (options.max == 0) return;
   auto limit = net::AddressLimit::create(std::move(options));
   if (limit.ok()) {
@@ -151,10 +148,11 @@ ServerConfigResult readServerConfig(Node root, const module::Registry& registry,
   config.task_threads = asU32(root["task_processes"]);
   readProcessors(root["cpu_affinity"], allowed, config, errors);
   config.accept = root["accept"].asString() == "reuseport" ? AcceptMode::kReusePort : AcceptMode::kHandoff;
-  config.blocked = readNetworks(root["blocks_ip"], errors);
+  config.blocked = net::CidrSet(module::readCidrs(root["blocks_ip"], errors));
   readLimits(root["limits"], config, errors);
   readOverload(root["overload"], config, errors);
   config.linger_ms = asU32(root["http"]["linger_timeout_ms"]);
+  config.head_timeout_ms = asU32(root["http"]["head_timeout_ms"]);
   config.pid_file = root["pid_file"].asString();
   config.mysql_wanted = root["mysql"]["mysql_started"].asBool();
   config.log = logOptions(root["log"]);

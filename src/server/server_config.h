@@ -11,10 +11,16 @@
 #include "log/options.h"
 #include "module/registry.h"
 #include "net/address_limit.h"
-#include "net/cidr_set.h"
+#include "net/cidr_map.h"
 #include "net/listener.h"
 
 namespace roost::server {
+
+// How the connections of one listener begin, beside how its socket is opened.
+struct ListenerProtocol {
+  bool proxy_protocol = false;
+  net::CidrSet proxy_trusted;  // empty: everybody
+};
 
 enum class AcceptMode : uint8_t { kHandoff, kReusePort };
 
@@ -22,6 +28,7 @@ enum class AcceptMode : uint8_t { kHandoff, kReusePort };
 // network.
 struct ServerConfig {
   std::vector<net::ListenOptions> listeners;  // at least one
+  std::vector<ListenerProtocol> protocols;    // beside it
   uint32_t io_threads = 1;
   uint64_t connection_limit = UINT64_MAX;  // of one IO thread
   uint32_t task_threads = 0;
@@ -32,6 +39,7 @@ struct ServerConfig {
   uint64_t max_memory_bytes = 0;                     // 0: whatever there is
   uint32_t max_loop_lag_ms = 0;                      // 0: however late
   uint32_t linger_ms = 5000;
+  uint32_t head_timeout_ms = 20'000;
   std::string pid_file;  // empty: none
   bool mysql_wanted = false;
   log::Options log;

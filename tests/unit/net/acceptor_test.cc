@@ -75,7 +75,7 @@ TEST_CASE("acceptor: takes all that wait, edge- or level-triggered", "[acceptor]
 TEST_CASE("acceptor: an address has only so many connections", "[acceptor]") {
   AddressLimit::Options options;
   options.max = 2;
-  options.exempt = std::move(CidrSet::build({"192.0.2.0/24"})).value();
+  options.exempt = std::move(CidrSet::parse({"192.0.2.0/24"})).value();
   const auto limit = std::move(AddressLimit::create(std::move(options))).value();
   Fixture f(Acceptor::Trigger::kEdge);
   f.net.io().setAddressLimit(limit.get());
@@ -230,7 +230,7 @@ TEST_CASE("acceptor: one connection's trouble is not the listener's", "[acceptor
 
 TEST_CASE("acceptor: blocked addresses are refused at once", "[acceptor]") {
   Fixture f(Acceptor::Trigger::kEdge);
-  const auto blocked = CidrSet::build({"10.0.0.0/8", "192.0.2.7"});
+  const auto blocked = CidrSet::parse({"10.0.0.0/8", "192.0.2.7"});
   REQUIRE(blocked.ok());
   f.acceptor->setBlocked(&blocked.value());
   SimPeer bad = f.client("10.1.2.3");

@@ -18,6 +18,7 @@ namespace roost::http {
 struct Progress {
   uint64_t content_bytes = 0;
   int64_t started_ns = 0;
+  int64_t upstream_ns = -1;
   int status = 0;  // of the head that was sent
 };
 
@@ -27,6 +28,7 @@ struct RequestState {
   Progress progress;
   RouteParams params;
   net::PeerAddr client{};  // where a trusted proxy has named one
+  std::string user;        // who has proved to be it; empty: nobody
   std::string new_path;    // after a rewrite; empty otherwise
   std::string new_query;
   std::array<char, 32> request_id{};
@@ -43,6 +45,7 @@ struct RequestState {
   void clear() noexcept {
     has_client = has_new_query = has_request_id = https = answered_as = false;
     counted = 0;
+    user.clear();
     error_extra.reset();
     attachments.clear();
   }

@@ -1,5 +1,8 @@
 #include "server/builtin_modules.h"
 
+#ifdef ROOST_HAS_ACCESS_LOG
+#include "modules/access_log/access_log.h"
+#endif
 #ifdef ROOST_HAS_COMPRESS
 #include "modules/compress/compress.h"
 #endif
@@ -31,6 +34,9 @@ namespace roost::server {
 // src/server/CMakeLists.txt.
 std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
   std::vector<std::unique_ptr<module::Module>> modules;
+#ifdef ROOST_HAS_ACCESS_LOG
+  modules.push_back(modules::access_log::makeAccessLog());
+#endif
 #ifdef ROOST_HAS_ERROR_PAGES
   modules.push_back(modules::error_pages::makeErrorPages());
 #endif

@@ -202,7 +202,6 @@ void ServerSession::shed() noexcept {
   PreparedResponse& page = context.overloadPage();
   static_cast<void>(page.bytes(context.date()));
   countHead(page.status());
-  tellUnrouted(page.status(), no_content_ ? 0 : page.body().size(), {});
   connection_->write(page.openHead());
   connection_->write(connectionLine(Persistence::kClose));
   connection_->write(std::string_view("\r\n"));

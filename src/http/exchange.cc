@@ -58,7 +58,8 @@ void Exchange::start(LoopContext& context, StreamPort& port, const RequestHead& 
   has_body_ = has_body;
   head_sent_ = false;
   aborted_ = paused_ = false;
-  state.progress = {0, context.loop().nowNs(), 0};
+  state.progress = {};
+  state.progress.started_ns = context.loop().nowNs();
   error_status_ = 0;
   reroutes_ = 0;
   if (const ClientAddress* rules = pin.service->options().client_address.get()) rules->apply(*this);
@@ -315,6 +316,7 @@ Outcome Exchange::outcome() const noexcept {
     how.status = kept->status;
     how.content_bytes = kept->content_bytes;
     how.duration_ns = context_->loop().nowNs() - kept->started_ns;
+    how.upstream_ns = kept->upstream_ns;
   }
   return how;
 }
@@ -348,13 +350,17 @@ void Exchange::finish(const Outcome& outcome) noexcept {
   context_ = nullptr;
 }
 
-void Exchange::abort(AbortReason reason) noexcept {
+void Exchange::abort(AbortReason reason, int status, uint64_t content_bytes) noexcept {
   if (!open()) return;
   aborted_ = true;  // what the listener does now must not lead here again
   if (listener_ != nullptr) listener_->onAbort(reason);
   Outcome how = outcome();
-  how.aborted = true;
+  how.aborted = status == 0;
   how.reason = reason;
+  if (status != 0) {
+    how.status = status;
+    how.content_bytes = content_bytes;
+  }
   finish(how);
 }
 

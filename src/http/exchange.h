@@ -76,6 +76,10 @@ class Exchange {
   // How the client reached us, as far as is known: "http", or what a trusted proxy says.
   std::string_view scheme() const noexcept { return state_->https ? "https" : "http"; }
   void setHttps(bool https) noexcept { state_->https = https; }
+  // How long another server took to answer in our place, added up over all that were asked.
+  void addUpstreamTime(int64_t ns) noexcept {
+    if (Progress* kept = progress()) kept->upstream_ns = (kept->upstream_ns < 0 ? 0 : kept->upstream_ns) + ns;
+  }
   // 32 hexadecimal digits that no other request of this process has, nor (by chance) any of another; or what
   // a trusted proxy has named it (isRequestId).
   std::string_view requestId() const noexcept {
@@ -220,8 +224,15 @@ class Exchange {
   void countContent(uint64_t bytes) noexcept {
     if (Progress* kept = progress()) kept->content_bytes += bytes;
   }
-  void end() noexcept;                      // answered: forget everything
-  void abort(AbortReason reason) noexcept;  // tells the listener, then end()
+  // That many of them have not reached the socket, and will not.
+  void uncountContent(uint64_t bytes) noexcept {
+    if (Progress* kept = progress())
+      kept->content_bytes -= bytes < kept->content_bytes ? bytes : kept->content_bytes;
+  }
+  void end() noexcept;  // answered: forget everything
+  // Tells the listener, then end(). Where the protocol itself answers now, `status` and `content_bytes` are
+  // of that answer.
+  void abort(AbortReason reason, int status = 0, uint64_t content_bytes = 0) noexcept;
 
  private:
   bool open() const noexcept { return context_ != nullptr && !aborted_; }

@@ -8,10 +8,14 @@
 #include <memory>
 #include <string_view>
 
+#include "net/address.h"
+
 namespace roost::http {
 
 class Exchange;
+class LoopContext;
 class ResponseHead;
+struct RequestHead;
 
 // Why an exchange ended before its answer was complete.
 enum class AbortReason : uint8_t { kPeerClosed, kReset, kTimeout, kShutdown, kProtocol };
@@ -61,8 +65,18 @@ struct Outcome {
   int status = 0;              // of the answer's head; 0: none was sent
   uint64_t content_bytes = 0;  // of the answer's content that were handed to the connection
   int64_t duration_ns = 0;     // since the request's head was complete
+  int64_t upstream_ns = -1;    // of it, what other servers took; -1: none was asked
   bool aborted = false;        // the answer was not completed, for `reason`
   AbortReason reason = AbortReason::kPeerClosed;
+};
+
+// A request that was answered before there was an exchange: one that cannot be read or will not be served, or
+// OPTIONS of the server as a whole. Valid during the call it is passed to.
+struct UnroutedRequest {
+  LoopContext& context;
+  const net::PeerAddr& peer;
+  const RequestHead* head;    // nullptr: it could not be read
+  std::string_view received;  // then: what came of its first line
 };
 
 // What is left of an observer's interest in an exchange that has parked: it took what it needs of the
@@ -83,6 +97,11 @@ class ExchangeObserver {
   // The request's head is about to be freed, the route with it: what is returned is told of the end instead.
   // nullptr: nobody is.
   virtual std::unique_ptr<ParkedObserver> onPark(const Exchange& exchange) const noexcept = 0;
+  // Asked of the observers of the site for unknown hosts.
+  virtual void onUnrouted(const UnroutedRequest& request, const Outcome& outcome) const noexcept {
+    static_cast<void>(request);
+    static_cast<void>(outcome);
+  }
 };
 
 // Something a filter keeps with an exchange; destroyed when the exchange has ended, parked or not.

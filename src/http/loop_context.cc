@@ -1,6 +1,7 @@
 #include "http/loop_context.h"
 
 #include <algorithm>
+#include <cstring>
 #include <random>
 #include <utility>
 
@@ -45,15 +46,28 @@ uint64_t scrambled(uint64_t x) noexcept {
   return x ^ (x >> 31);
 }
 
+// Eight hexadecimal digits, all at once: a request that is logged has an id, and a digit at a time took 20
+// ns.
+void putHex(char* to, uint32_t value) noexcept {
+  char digits[8];
+  uint64_t v = 0;
+  for (int i = 0; i < 4; ++i)
+    v |= uint64_t{value >> (24 - 8 * i) & 0xff} << (16 * i);  // a byte in every second
+  v = ((v >> 4) | (v << 8)) & 0x0f0f0f0f0f0f0f0f;  // a digit's value in each, the first in the lowest
+  const uint64_t letters = ((v + 0x0606060606060606) >> 4) & 0x0101010101010101;
+  v += 0x3030303030303030 + letters * ('a' - '0' - 10);
+  for (int i = 0; i < 8; ++i) digits[i] = static_cast<char>(v >> (8 * i));
+  std::memcpy(to, digits, sizeof digits);
+}
+
 }  // namespace
 
 void LoopContext::nextRequestId(std::array<char, 32>& out) noexcept {
-  constexpr char kDigits[] = "0123456789abcdef";
-  const uint64_t words[] = {request_id_base_, scrambled(request_id_base_ + ++last_request_)};
-  char* at = out.data();
-  for (const uint64_t word : words) {
-    for (int shift = 60; shift >= 0; shift -= 4) *at++ = kDigits[(word >> shift) & 15];
-  }
+  const uint64_t second = scrambled(request_id_base_ + ++last_request_);
+  putHex(out.data(), static_cast<uint32_t>(request_id_base_ >> 32));
+  putHex(out.data() + 8, static_cast<uint32_t>(request_id_base_));
+  putHex(out.data() + 16, static_cast<uint32_t>(second >> 32));
+  putHex(out.data() + 24, static_cast<uint32_t>(second));
 }
 
 LoopContext::LoopContext(net::IoContext& io, event::TaskPool& tasks) noexcept

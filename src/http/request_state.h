@@ -19,6 +19,7 @@ namespace roost::http {
 struct Progress {
   uint64_t content_bytes = 0;
   int64_t started_ns = 0;
+  int64_t upstream_ns = -1;
   int status = 0;  // of the head that was sent
 };
 
@@ -28,9 +29,9 @@ struct RequestState {
   Progress progress;
   RouteParams params;
   net::PeerAddr client{};  // where a trusted proxy has named one
+  std::string user;        // who has proved to be it; empty: nobody
   std::string new_path;    // after a rewrite; empty otherwise
   std::string new_query;
-  std::string user;
   std::array<char, 32> request_id{};
   std::unique_ptr<ResponseHead> error_extra;  // further fields of the error whose page is being fetched
   std::vector<std::unique_ptr<Attachment>> attachments;
@@ -46,8 +47,8 @@ struct RequestState {
   void clear() noexcept {
     has_client = has_new_query = has_request_id = https = answered_as = false;
     request_id_field = RequestHead::kNoField;
-    user.clear();
     counted = 0;
+    user.clear();
     error_extra.reset();
     attachments.clear();
   }

@@ -118,7 +118,7 @@ void Logger::flushForCrash(int64_t wait_ns) noexcept {
   const int64_t log_thread = thread_id_.load();
   if (log_thread == 0) return;  // no background log: every line is written already
   if (log_thread == ::syscall(SYS_gettid)) {
-    const LineBuffer& lines = sink_.buffer();
+    const LineBuffer& lines = own_.sink.buffer();
     const void* last = ::memrchr(lines.data(), '\n', lines.size());
     if (last == nullptr) return;
     const auto bytes = static_cast<size_t>(static_cast<const char*>(last) + 1 - lines.data());

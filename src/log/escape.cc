@@ -1,7 +1,11 @@
 // What keeps a value from outside from looking like something else: a line, a terminal command, the end of a
 // JSON string.
+#include "log/escape.h"
+
 #include <array>
+#include <cstring>
 #include <string>
+#include <string_view>
 
 #include "log/line_formatter.h"
 
@@ -156,3 +160,84 @@ void escapeFrom(LineBuffer& out, size_t start, Format format) {
 }
 
 }  // namespace roost::log::detail
+
+namespace roost::log {
+namespace {
+
+constexpr size_t kBlockBytes = kEscapeSlack;
+
+// Copies up to the first byte that is special, at most `size`; returns how many bytes that were.
+size_t copyPlain(char* to, const char* text, size_t size) noexcept {
+  size_t done = 0;
+#if defined(__SSE2__)
+  for (; done < size; done += kBlockBytes) {
+    const unsigned bits = detail::specialBits(text + done, true);
+    std::memcpy(to + done, text + done, kBlockBytes);
+    if (bits == 0) continue;
+    done += static_cast<size_t>(__builtin_ctz(bits));
+    break;
+  }
+  return done < size ? done : size;
+#else
+  for (; done < size && detail::isHarmless(text[done]); ++done) to[done] = text[done];
+  return done;
+#endif
+}
+
+char* putHex(char* to, unsigned value, size_t digits) noexcept {
+  for (size_t i = digits; i > 0; --i, value >>= 4) to[i - 1] = "0123456789ABCDEF"[value & 15];
+  return to + digits;
+}
+
+char* put(char* to, std::string_view text) noexcept {
+  std::memcpy(to, text.data(), text.size());
+  return to + text.size();
+}
+
+// One code point that is not plain, or one byte that is no UTF-8; `text` is moved behind it.
+char* putJsonSpecial(char* to, std::string_view& text) noexcept {
+  const detail::CodePoint c = detail::decodeUtf8(text);
+  const size_t taken = c.length == 0 ? 1 : c.length;
+  if (c.length == 0) {
+    to = put(to, "\\ufffd");
+  } else if (c.value == '"' || c.value == '\\') {
+    *to++ = '\\';
+    *to++ = text.front();
+  } else if (c.value == '\n' || c.value == '\r' || c.value == '\t') {
+    to = put(to, c.value == '\n' ? "\\n" : c.value == '\r' ? "\\r" : "\\t");
+  } else if (detail::mustEscape(c.value)) {
+    to = putHex(put(to, "\\u"), c.value, 4);
+  } else {
+    to = put(to, text.substr(0, taken));
+  }
+  text.remove_prefix(taken);
+  return to;
+}
+
+}  // namespace
+
+char* putJsonEscaped(char* to, const char* text, size_t size) noexcept {
+  std::string_view rest(text, size);
+  for (;;) {
+    const size_t plain = copyPlain(to, rest.data(), rest.size());
+    to += plain;
+    rest.remove_prefix(plain);
+    if (rest.empty()) return to;
+    to = putJsonSpecial(to, rest);
+  }
+}
+
+char* putHexEscaped(char* to, const char* text, size_t size) noexcept {
+  for (;;) {
+    const size_t plain = copyPlain(to, text, size);
+    to += plain;
+    text += plain;
+    size -= plain;
+    if (size == 0) return to;
+    to = putHex(put(to, "\\x"), static_cast<unsigned char>(*text), 2);
+    ++text;
+    --size;
+  }
+}
+
+}  // namespace roost::log

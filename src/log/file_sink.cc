@@ -44,15 +44,12 @@ bool isAllDigits(std::string_view text) noexcept {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Of "<base>.20261120-101225.007.log" the key by which rolled files are ordered; empty for other names.
-std::string rolledOrder(std::string_view name, std::string_view base) {
-  constexpr std::string_view kSuffix = ".log";
+// Of "<base>.20261120-101225.007<suffix>" the key by which rolled files are ordered; empty for other names.
+std::string rolledOrder(std::string_view name, std::string_view base, std::string_view suffix) {
   constexpr size_t kDay = 8, kTime = kDay + 1 + 6;
-  if (name.size() < base.size() + kTime + kSuffix.size() + 3 || name.substr(0, base.size()) != base)
-    return {};
-  if (name[base.size()] != '.' || name.substr(name.size() - kSuffix.size()) != kSuffix) return {};
-  const std::string_view middle =
-      name.substr(base.size() + 1, name.size() - base.size() - 1 - kSuffix.size());
+  if (name.size() < base.size() + kTime + suffix.size() + 3 || name.substr(0, base.size()) != base) return {};
+  if (name[base.size()] != '.' || name.substr(name.size() - suffix.size()) != suffix) return {};
+  const std::string_view middle = name.substr(base.size() + 1, name.size() - base.size() - 1 - suffix.size());
   if (middle.size() < kTime + 2 || middle[kTime] != '.' || middle[kDay] != '-') return {};
   const std::string_view number = middle.substr(kTime + 1);
   if (!isAllDigits(middle.substr(0, kDay)) || !isAllDigits(middle.substr(kDay + 1, 6)) ||
@@ -65,16 +62,28 @@ std::string rolledOrder(std::string_view name, std::string_view base) {
 }  // namespace
 
 std::string FileSink::path() const {
-  return options_.directory + "/" + options_.base_name + ".log";
+  return options_.directory + "/" + options_.base_name + options_.suffix;
 }
 
-Status FileSink::open(const Options& options, int64_t now_ns) {
+Status FileSink::open(const FileOptions& options, int64_t now_ns) {
   options_ = options;
   file_.reset();
   news_.clear();
   failing_ = mid_line_ = regular_ = false;
   if (options.directory.empty()) return {};
   return openFile(now_ns);
+}
+
+void FileSink::setRolling(const FileOptions& options) noexcept {
+  options_.roll_size_bytes = options.roll_size_bytes;
+  options_.roll_daily = options.roll_daily;
+  options_.keep_files = options.keep_files;
+  roll_at_bytes_ = regular_ ? options_.roll_size_bytes : 0;
+  day_end_ns_ = endOfPeriod(last_line_ns_);
+}
+
+int64_t FileSink::endOfPeriod(int64_t realtime_ns) const noexcept {
+  return options_.roll_daily ? endOfDay(realtime_ns) : INT64_MAX;
 }
 
 Status FileSink::openFile(int64_t now_ns) {
@@ -92,7 +101,7 @@ Status FileSink::openFile(int64_t now_ns) {
   regular_ = S_ISREG(info.st_mode);
   file_bytes_ = regular_ ? static_cast<uint64_t>(info.st_size) : 0;
   last_line_ns_ = file_bytes_ == 0 ? now_ns : info.st_mtim.tv_sec * kNsPerSecond + info.st_mtim.tv_nsec;
-  day_end_ns_ = endOfDay(last_line_ns_);
+  day_end_ns_ = endOfPeriod(last_line_ns_);
   roll_at_bytes_ = regular_ ? options_.roll_size_bytes : 0;
   return {};
 }
@@ -200,7 +209,7 @@ void FileSink::roll(size_t line_start, int64_t realtime_ns) {
     if (const Status status = renameToRolled(); !status.ok()) {
       news_ = "cannot roll: " + status.message();
       roll_at_bytes_ = options_.roll_size_bytes == 0 ? 0 : file_bytes_ + options_.roll_size_bytes;
-      day_end_ns_ = endOfDay(realtime_ns);
+      day_end_ns_ = endOfPeriod(realtime_ns);
       return;
     }
     ++rolls_;
@@ -208,7 +217,7 @@ void FileSink::roll(size_t line_start, int64_t realtime_ns) {
       news_ = "after rolling: " + status.message();
     if (options_.keep_files > 0) removeOldest();
   }
-  day_end_ns_ = endOfDay(realtime_ns);
+  day_end_ns_ = endOfPeriod(realtime_ns);
 }
 
 Status FileSink::renameToRolled() {
@@ -225,7 +234,8 @@ Status FileSink::renameToRolled() {
   }
   // Numbers of one second only grow, even when files are removed meanwhile: they are the order of the files.
   for (;; ++rolled_number_) {
-    const std::string to = fmt::format(FMT_STRING("{}.{:03}.log"), rolled_stem_, rolled_number_);
+    const std::string to =
+        fmt::format(FMT_STRING("{}.{:03}{}"), rolled_stem_, rolled_number_, options_.suffix);
     if (::access(to.c_str(), F_OK) == 0) continue;
     if (::rename(from.c_str(), to.c_str()) != 0) return Status::fromErrno(errno, to);
     ++rolled_number_;
@@ -238,7 +248,7 @@ void FileSink::removeOldest() {
   std::vector<std::pair<std::string, std::filesystem::path>> rolled;
   for (std::filesystem::directory_iterator it(options_.directory, error), end; !error && it != end;
        it.increment(error)) {
-    std::string order = rolledOrder(it->path().filename().string(), options_.base_name);
+    std::string order = rolledOrder(it->path().filename().string(), options_.base_name, options_.suffix);
     if (!order.empty()) rolled.emplace_back(std::move(order), it->path());
   }
   std::sort(rolled.begin(), rolled.end());

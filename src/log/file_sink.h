@@ -9,10 +9,19 @@
 
 #include "base/status.h"
 #include "base/unique_fd.h"
-#include "log/options.h"
 #include "log/record.h"
 
 namespace roost::log::detail {
+
+// Which file, and when another is begun.
+struct FileOptions {
+  std::string directory;  // made where missing; empty: write to stderr
+  std::string base_name;  // the file is <directory>/<base_name><suffix>
+  std::string suffix = ".log";
+  uint64_t roll_size_bytes = 0;  // a file that would grow beyond this is rolled; 0: never for its size
+  bool roll_daily = true;
+  int keep_files = 0;  // rolled files kept, oldest removed first; 0: all
+};
 
 // Collects lines and writes them in large pieces. Owned by the Logger, used by one thread at a time under its
 // lock.
@@ -28,9 +37,10 @@ class FileSink {
 
   FileSink() { buffer_.reserve(2 * kBufferBytes); }
 
-  // Opens <directory>/<base_name>.log for appending, making the directory; without a directory writes to
-  // stderr.
-  Status open(const Options& options, int64_t now_ns);
+  // Opens the file for appending, making the directory; without a directory writes to stderr.
+  Status open(const FileOptions& options, int64_t now_ns);
+  // Rolls by other rules from now on; the file stays.
+  void setRolling(const FileOptions& options) noexcept;
   // Writes what it can and goes back to stderr. What could not be written is counted as lost.
   void close() noexcept;
   // Opens the file by its name again. On failure the old file stays in use.
@@ -46,7 +56,9 @@ class FileSink {
   // What happened since the last call and should be said in the log; empty when nothing did.
   std::string takeNews();
 
+  bool isOpen() const noexcept { return static_cast<bool>(file_); }
   int fd() const noexcept { return file_ ? file_.get() : 2; }
+  std::string path() const;
   uint64_t lostLines() const noexcept { return lost_lines_; }
   uint64_t writeErrors() const noexcept { return write_errors_; }
   uint64_t rolls() const noexcept { return rolls_; }
@@ -61,9 +73,9 @@ class FileSink {
   Status renameToRolled();
   void removeOldest();
   Status openFile(int64_t now_ns);
-  std::string path() const;
+  int64_t endOfPeriod(int64_t realtime_ns) const noexcept;
 
-  Options options_;
+  FileOptions options_;
   UniqueFd file_;  // none: stderr
   LineBuffer buffer_;
   bool regular_ = false;     // a device or pipe is never rolled

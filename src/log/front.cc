@@ -47,6 +47,11 @@ void writeLeftovers(ThreadBuffer& ring) noexcept {
   const uint64_t limit = ring.published();
   while (const RecordHead* record = ring.peek(limit)) {
     try {
+      if (Stream* stream = record->site->stream; stream != nullptr) {
+        Logger::instance().writeDirectly(*stream, reinterpret_cast<const char*>(record + 1));
+        ring.pop(*record);
+        continue;
+      }
       LineBuffer text;
       formatMessage(*record, text);
       submitReady(*record->site, record->suppressed, {text.data(), text.size()});

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include "log/futex.h"
 #include "log/logger.h"
@@ -49,6 +50,7 @@ void Logger::run() noexcept {
     if (!stopping && bytes < kBusyBytes) sleep();
   }
   retireBuffers();
+  keepStreams();
   thread_id_.store(0);
 }
 
@@ -59,22 +61,28 @@ uint64_t Logger::runBatch(bool stopping) noexcept {
   const uint32_t ticket = flush_wanted_.load(std::memory_order_seq_cst);
   const bool urgent = g_urgent.exchange(false, std::memory_order_seq_cst);
   const bool reopen = reopen_wanted_.exchange(false, std::memory_order_seq_cst);
+  // Likewise what nobody holds any more: the last records that name it are in this batch. Where the batch
+  // comes to an early end, the streams stay.
+  Stream* retired = retired_streams_.exchange(nullptr, std::memory_order_seq_cst);
   uint64_t bytes = 0;
   try {
     takeNewBuffers();
     clock_.refresh();
     bytes = drain();
+    freeStreams(std::exchange(retired, nullptr));
     for (const auto& buffer : buffers_) tellDrops(*buffer);
     dropDeadBuffers();
     held_back_due_ns_ = tellHeldBack(stopping);
   } catch (const std::exception&) {
     countDrop();
   }
+  while (retired != nullptr) pushRetired(*std::exchange(retired, retired->next_retired_));
   if (reopen) doReopen();
   const bool asked = stopping || urgent || ticket != flush_done_.load(std::memory_order_relaxed);
-  writeIfDue(asked || first_after_idle_);
+  forEachOutput([&](Output& output) { writeIfDue(output, asked || first_after_idle_); });
   had_lines_ = bytes != 0;
   if (had_lines_) first_after_idle_ = false;
+  planNap();
   publishCounts();
   if (ticket != flush_done_.load(std::memory_order_relaxed)) {
     flush_done_.store(ticket, std::memory_order_seq_cst);
@@ -83,20 +91,31 @@ uint64_t Logger::runBatch(bool stopping) noexcept {
   return bytes;
 }
 
-void Logger::writeIfDue(bool at_once) noexcept {
-  if (sink_.buffer().size() == 0) {
-    flush_due_ns_ = 0;
+void Logger::writeIfDue(Output& output, bool at_once) noexcept {
+  if (output.sink.buffer().size() == 0) {
+    output.flush_due_ns = 0;
     return;
   }
-  const int64_t interval_ns = options_.flush_second * kNsPerSecond;
   const int64_t now = monotonicNs();
-  if (flush_due_ns_ == 0) flush_due_ns_ = now + interval_ns;
-  if (!at_once && now < flush_due_ns_) return;
-  flush_due_ns_ = sink_.flush() ? 0 : now + std::max(interval_ns, kRetryNs);
-  const std::string news = sink_.takeNews();
-  if (news.empty()) return;
-  note(Level::kWarn, news, "log", 0);
-  if (sink_.flush()) flush_due_ns_ = 0;
+  if (output.flush_due_ns == 0) output.flush_due_ns = now + output.flush_interval_ns;
+  if (!at_once && now < output.flush_due_ns) return;
+  output.flush_due_ns = output.sink.flush() ? 0 : now + std::max(output.flush_interval_ns, kRetryNs);
+  tellNews(output);
+}
+
+// When the next lines, where some may come or wait, are due.
+void Logger::planNap() noexcept {
+  const int64_t now = monotonicNs();
+  bool idle = !had_lines_;
+  nap_until_ns_ = INT64_MAX;
+  forEachOutput([&](const Output& output) {
+    const bool waiting = output.flush_due_ns != 0;
+    idle = idle && !waiting;
+    nap_until_ns_ =
+        std::min(nap_until_ns_,
+                 waiting ? output.flush_due_ns : now + std::max(output.flush_interval_ns, kShortestNapNs));
+  });
+  if (idle) nap_until_ns_ = 0;
 }
 
 void Logger::takeNewBuffers() {
@@ -154,14 +173,18 @@ void Logger::formatLine(ThreadBuffer& buffer, const RecordHead& record) {
   int64_t now = clock_.toRealtimeNs(record.stamp);
   if (now < buffer.last_ns && buffer.last_ns - now < kJitterNs) now = buffer.last_ns;
   buffer.last_ns = now;
-  LineBuffer& out = sink_.buffer();
+  if (site.stream != nullptr) {
+    formatStreamLine(*site.stream, reinterpret_cast<const char*>(&record + 1), now);
+    return;
+  }
+  LineBuffer& out = own_.sink.buffer();
   const size_t start = out.size();
   formatter_.appendHead(out, now, site.level, buffer.prefix);
   const size_t message_start = out.size();
   if (!formatMessage(record, out)) escapeFrom(out, message_start, options_.format);
   formatter_.appendTail(out, record.suppressed, site.source);
   ++formatted_;
-  sink_.lineDone(start, now);
+  own_.sink.lineDone(start, now);
 }
 
 void Logger::tellDrops(ThreadBuffer& buffer) {
@@ -203,10 +226,8 @@ void Logger::retireBuffers() noexcept {
 }
 
 void Logger::sleep() noexcept {
-  const int64_t nap_ns = std::max(options_.flush_second * kNsPerSecond, kShortestNapNs);
-  const int64_t now = monotonicNs();
-  const bool idle = flush_due_ns_ == 0 && !had_lines_;
-  int64_t timeout_ns = idle ? -1 : flush_due_ns_ != 0 ? std::max<int64_t>(flush_due_ns_ - now, 1) : nap_ns;
+  const bool idle = nap_until_ns_ == 0;
+  int64_t timeout_ns = idle ? -1 : std::max<int64_t>(nap_until_ns_ - monotonicNs(), 1);
   if (held_back_due_ns_ != 0) {
     const int64_t until_due = std::max<int64_t>(held_back_due_ns_ - RateLimit::nowNs(), kShortestNapNs);
     timeout_ns = timeout_ns < 0 ? until_due : std::min(timeout_ns, until_due);
@@ -226,6 +247,7 @@ bool Logger::mustNotSleep(bool idle) noexcept {
   if (stop_wanted_.load(std::memory_order_seq_cst) || reopen_wanted_.load(std::memory_order_seq_cst))
     return true;
   if (g_urgent.load(std::memory_order_seq_cst)) return true;
+  if (retired_streams_.load(std::memory_order_seq_cst) != nullptr) return true;
   if (flush_wanted_.load(std::memory_order_seq_cst) != flush_done_.load(std::memory_order_relaxed))
     return true;
   if (has_new_buffers_.load(std::memory_order_seq_cst)) return true;

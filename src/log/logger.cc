@@ -33,7 +33,10 @@ Status Logger::start(const Options& options) {
   const std::lock_guard<std::mutex> guard(lock_);
   const bool tsc = options.async && options.clock_ns == nullptr && tscIsSteady();
   g_stamp_clock.store(tsc ? nullptr : options.clock_ns != nullptr ? options.clock_ns : &systemRealtimeNs);
-  if (Status status = sink_.open(options, wallNowNs()); !status.ok()) {
+  own_.file = {options.directory, options.base_name, ".log", options.roll_size_bytes, true,
+               options.keep_files};
+  own_.flush_interval_ns = options.flush_second * kNsPerSecond;
+  if (Status status = openOutputs(); !status.ok()) {
     g_stamp_clock.store(&systemRealtimeNs);
     return status;
   }
@@ -46,7 +49,7 @@ Status Logger::start(const Options& options) {
   }
   formatter_ = LineFormatter(options.format);
   format_.store(options.format);
-  fd_.store(sink_.fd());
+  fd_.store(own_.sink.fd());
   g_front.level.store(static_cast<uint8_t>(options.level));
   own_prefix_ = formatter_.threadPrefix("log", ::getpid());
   if (options.crash_handler) installCrashHandler();
@@ -83,13 +86,17 @@ void Logger::stop() noexcept {
   removeCrashHandler();
   const std::lock_guard<std::mutex> guard(lock_);
   writeLastLines();
-  sink_.close();
+  freeStreams(retired_streams_.exchange(nullptr, std::memory_order_seq_cst));
+  forEachOutput([](Output& output) {
+    output.sink.close();
+    output.flush_due_ns = 0;
+  });
   publishCounts();
   formatter_ = LineFormatter(Format::kText);
   format_.store(Format::kText);
   fd_.store(STDERR_FILENO);
   options_ = Options();
-  static_cast<void>(sink_.open(options_, 0));  // stderr again
+  static_cast<void>(own_.sink.open({}, 0));  // stderr again
   started_ = false;
   g_stamp_clock.store(&systemRealtimeNs);
   flush_done_.store(flush_wanted_.load());
@@ -99,8 +106,10 @@ void Logger::stop() noexcept {
 void Logger::writeLastLines() noexcept {
   try {
     tellHeldBack(true);
-    sink_.flush();
-    if (const std::string news = sink_.takeNews(); !news.empty()) note(Level::kWarn, news, "log", 0);
+    forEachOutput([this](Output& output) {
+      output.sink.flush();
+      tellNews(output);
+    });
   } catch (const std::exception&) {
     countDrop();
   }
@@ -162,7 +171,7 @@ void Logger::writeDirectly(const Site& site, uint32_t suppressed, std::string_vi
                            std::string_view thread_name, int64_t tid) noexcept {
   try {
     const std::lock_guard<std::mutex> guard(lock_);
-    LineBuffer& out = sink_.buffer();
+    LineBuffer& out = own_.sink.buffer();
     const size_t start = out.size();
     const int64_t now = wallNowNs();
     formatter_.appendHead(out, now, site.level, formatter_.threadPrefix(thread_name, tid));
@@ -171,12 +180,9 @@ void Logger::writeDirectly(const Site& site, uint32_t suppressed, std::string_vi
     escapeFrom(out, message_start, format());
     formatter_.appendTail(out, suppressed, site.source);
     ++formatted_;
-    sink_.lineDone(start, now);
-    sink_.flush();
-    if (const std::string news = sink_.takeNews(); !news.empty()) {
-      note(Level::kWarn, news, "log", 0);
-      sink_.flush();
-    }
+    own_.sink.lineDone(start, now);
+    own_.sink.flush();
+    tellNews(own_);
     publishCounts();
   } catch (const std::exception&) {
     countDrop();
@@ -184,7 +190,7 @@ void Logger::writeDirectly(const Site& site, uint32_t suppressed, std::string_vi
 }
 
 void Logger::note(Level level, std::string_view text, std::string_view source, uint32_t suppressed) {
-  LineBuffer& out = sink_.buffer();
+  LineBuffer& out = own_.sink.buffer();
   const size_t start = out.size();
   const int64_t now = wallNowNs();
   formatter_.appendHead(out, now, level, own_prefix_);
@@ -192,18 +198,30 @@ void Logger::note(Level level, std::string_view text, std::string_view source, u
   out.append(text.data(), text.data() + text.size());
   escapeFrom(out, message_start, format());
   formatter_.appendTail(out, suppressed, source);
-  sink_.lineDone(start, now);
+  own_.sink.lineDone(start, now);
 }
 
 void Logger::doReopen() noexcept {
   try {
-    const Status status = sink_.reopen(wallNowNs());
-    fd_.store(sink_.fd());
-    if (!status.ok())
-      note(Level::kError, "cannot reopen, writing on to the old file: " + status.message(), "log", 0);
+    forEachOutput([this](Output& output) { reopenOutput(output); });
+    fd_.store(own_.sink.fd());
   } catch (const std::exception&) {
     countDrop();
   }
+}
+
+void Logger::reopenOutput(Output& output) {
+  const Status status = output.sink.reopen(wallNowNs());
+  if (!status.ok())
+    note(Level::kError, "cannot reopen, writing on to the old file: " + status.message(), "log", 0);
+}
+
+// Says in the log what a file's sink has to say.
+void Logger::tellNews(Output& output) {
+  const std::string news = output.sink.takeNews();
+  if (news.empty()) return;
+  note(Level::kWarn, &output == &own_ ? news : output.sink.path() + ": " + news, "log", 0);
+  if (own_.sink.flush()) own_.flush_due_ns = 0;
 }
 
 int64_t Logger::tellHeldBack(bool all) {
@@ -214,10 +232,16 @@ int64_t Logger::tellHeldBack(bool all) {
 
 void Logger::publishCounts() noexcept {
   lines_.store(formatted_, std::memory_order_relaxed);
-  lost_.store(sink_.lostLines(), std::memory_order_relaxed);
-  write_errors_.store(sink_.writeErrors(), std::memory_order_relaxed);
-  rolls_.store(sink_.rolls(), std::memory_order_relaxed);
-  fd_.store(sink_.fd(), std::memory_order_relaxed);
+  uint64_t lost = closed_lost_, write_errors = closed_write_errors_, rolls = closed_rolls_;
+  forEachOutput([&](const Output& output) {
+    lost += output.sink.lostLines();
+    write_errors += output.sink.writeErrors();
+    rolls += output.sink.rolls();
+  });
+  lost_.store(lost, std::memory_order_relaxed);
+  write_errors_.store(write_errors, std::memory_order_relaxed);
+  rolls_.store(rolls, std::memory_order_relaxed);
+  fd_.store(own_.sink.fd(), std::memory_order_relaxed);
 }
 
 }  // namespace roost::log::detail

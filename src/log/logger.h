@@ -14,7 +14,9 @@
 #include "log/front.h"
 #include "log/line_formatter.h"
 #include "log/options.h"
+#include "log/output.h"
 #include "log/stamp.h"
+#include "log/stream.h"
 
 namespace roost::log::detail {
 
@@ -43,6 +45,12 @@ class Logger {
   void writeDirectly(const Site& site, uint32_t suppressed, std::string_view text,
                      std::string_view thread_name, int64_t tid) noexcept;
 
+  // For Stream: see there. retire() is what its last holder calls, from any thread.
+  Result<std::shared_ptr<Stream>> openStream(const StreamOptions& options,
+                                             std::unique_ptr<RecordFormat> format);
+  void retire(Stream& stream) noexcept;
+  void writeDirectly(Stream& stream, const char* record) noexcept;
+
   // Async-signal-safe, for the crash handler: has the log thread write what it has, for at most wait_ns; on
   // the log thread itself writes the finished lines of its buffer.
   void flushForCrash(int64_t wait_ns) noexcept;
@@ -56,31 +64,51 @@ class Logger {
   void writeLastLines() noexcept;
   void run() noexcept;
   uint64_t runBatch(bool stopping) noexcept;  // the bytes it took out of the rings
-  void writeIfDue(bool at_once) noexcept;
+  void writeIfDue(Output& output, bool at_once) noexcept;
+  void tellNews(Output& output);
+  void planNap() noexcept;
   void sleep() noexcept;
   bool mustNotSleep(bool idle) noexcept;
   void takeNewBuffers();
   uint64_t drain();
   void drainOne(ThreadBuffer& buffer, uint64_t until_stamp);
   void formatLine(ThreadBuffer& buffer, const RecordHead& record);
+  void formatStreamLine(Stream& stream, const char* record, int64_t realtime_ns);
+  Output& outputFor(const FileOptions& file);
+  Status openOutputs();
+  void closeOutput(Output& output) noexcept;
+  void keepStreams() noexcept;
+  void pushRetired(Stream& stream) noexcept;
+  void freeStreams(Stream* retired) noexcept;
+  template <class Fn>
+  void forEachOutput(Fn&& fn) {
+    fn(own_);
+    for (const auto& output : outputs_) fn(*output);
+  }
   void dropDeadBuffers();
   void retireBuffers() noexcept;
   void tellDrops(ThreadBuffer& buffer);
   int64_t tellHeldBack(bool all);  // RateLimit::collect()
   void note(Level level, std::string_view text, std::string_view source, uint32_t suppressed);
   void doReopen() noexcept;
+  void reopenOutput(Output& output);
   void publishCounts() noexcept;
   static int64_t wallNowNs() noexcept;
 
   Options options_;
   bool started_ = false;  // of the thread that starts and stops
 
-  std::mutex lock_;  // sink and formatter: the log thread's while it runs, else of whoever writes directly
-  FileSink sink_;
+  std::mutex lock_;  // what follows: the log thread's while it runs, else of whoever writes directly
+  Output own_;
+  std::vector<std::unique_ptr<Output>> outputs_;  // of streams
+  std::vector<std::unique_ptr<Stream, Stream::Freed>> streams_;
+  uint64_t closed_lost_ = 0, closed_write_errors_ = 0, closed_rolls_ = 0;  // of outputs that are gone
   LineFormatter formatter_{Format::kText};
   StampClock clock_;
   std::string own_prefix_ = "[log] ";
   uint64_t formatted_ = 0;
+
+  std::atomic<Stream*> retired_streams_{nullptr};  // a list, by Stream::next_retired_
 
   std::mutex buffers_lock_;  // new_buffers_, and all_buffers_ as others see it
   std::vector<RingRef> new_buffers_;
@@ -98,7 +126,7 @@ class Logger {
   std::atomic<int64_t> thread_id_{0};  // the system's; 0: there is no log thread
   bool first_after_idle_ = true;       // the first lines after a rest are written at once
   bool had_lines_ = false;             // in the last batch
-  int64_t flush_due_ns_ = 0;           // monotonic; 0: nothing waits in the sink
+  int64_t nap_until_ns_ = 0;           // monotonic; 0: nothing waits, nothing is expected
   int64_t held_back_due_ns_ = 0;  // RateLimit::nowNs() at which tellHeldBack() has something to do; 0: never
   uint32_t last_generation_ = 0;
   std::atomic<bool> stop_wanted_{false};

@@ -15,6 +15,10 @@
 
 #include "log/level.h"
 
+namespace roost::log {
+class Stream;
+}
+
 namespace roost::log::detail {
 
 // Lines are formatted straight into the sink's output buffer, which is one of these.
@@ -26,8 +30,10 @@ struct Site {
   Level level;
   std::string_view source;  // "file.cc:123"
   // True: the message is printable ASCII without quotes and backslashes, so that nothing in it needs to be
-  // escaped.
+  // escaped. Null for a stream's.
   bool (*format)(const char* args, LineBuffer& out);
+  // The stream whose own site this is: its records are not lines of the log.
+  Stream* stream = nullptr;
 };
 
 // The head of a record; the encoded arguments follow. Records start and end on kRecordAlign.

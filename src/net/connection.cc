@@ -297,13 +297,13 @@ void Connection::close() noexcept {
   set(kClosed, true);
   context_.loop().sys().closeFd(fd_);
   fd_ = -1;
-  out_.clear(context_.out_pool_);
   if (in_ != nullptr && !has(kInRead)) {
     context_.chunks().give(in_);
     in_ = nullptr;
   }
   context_.retire(*this);
-  session_->onClose(*this);
+  session_->onClose(*this);  // may ask what has not been sent
+  out_.clear(context_.out_pool_);
 }
 
 }  // namespace roost::net

@@ -77,6 +77,11 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   // The same once every other connection that is ready has had its turn: for onWriteComplete, where one
   // answer would otherwise lead to the next for as long as there is input. The end of input is told after it.
   void offerInputSoon() noexcept;
+  std::string_view unread() const noexcept {
+    return in_ == nullptr ? std::string_view{} : std::string_view(in_->data(), in_->size());
+  }
+  // What write() and writeFile() were given and the socket has not taken; counted one by one.
+  uint64_t unsentBytes() const noexcept { return out_.unsentBytes(); }
   size_t unreadBytes() const noexcept { return in_ == nullptr ? 0 : in_->size(); }
 
   // While writing(): has the peer taken anything since the socket was found full, or since this was last

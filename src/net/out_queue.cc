@@ -154,6 +154,14 @@ IoResult OutQueue::flush(OutPool& pool, Transport& transport, int fd, size_t mos
   return {IoState::kDone, 0, sent};
 }
 
+uint64_t OutQueue::unsentBytes() const noexcept {
+  uint64_t bytes = 0;
+  for (const OutSlice* slice = head_; slice != nullptr; slice = slice->next) {
+    bytes += slice->chunk != nullptr ? slice->chunk->size() : slice->size;
+  }
+  return bytes;
+}
+
 void OutQueue::clear(OutPool& pool) noexcept {
   while (head_ != nullptr) pop(pool);
   memory_bytes_ = 0;

@@ -49,6 +49,7 @@ class OutQueue {
   bool empty() const noexcept { return head_ == nullptr; }
   // Bytes held in memory for this queue; file ranges count nothing.
   uint32_t memoryBytes() const noexcept { return memory_bytes_; }
+  uint64_t unsentBytes() const noexcept;  // file ranges included
 
   void addCopy(OutPool& pool, std::string_view bytes) noexcept;
   // `size` bytes of `buffer` from `offset`.

@@ -3,6 +3,9 @@
 #ifdef ROOST_HAS_ACCESS
 #include "modules/access/access.h"
 #endif
+#ifdef ROOST_HAS_ACCESS_LOG
+#include "modules/access_log/access_log.h"
+#endif
 #ifdef ROOST_HAS_BASIC_AUTH
 #include "modules/basic_auth/basic_auth.h"
 #endif
@@ -52,6 +55,9 @@ namespace roost::server {
 // build has a ROOST_HAS_ definition from src/modules/CMakeLists.txt.
 std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
   std::vector<std::unique_ptr<module::Module>> modules;
+#ifdef ROOST_HAS_ACCESS_LOG
+  modules.push_back(modules::access_log::makeAccessLog());
+#endif
 #ifdef ROOST_HAS_ERROR_PAGES
   modules.push_back(modules::error_pages::makeErrorPages());
 #endif

@@ -121,6 +121,7 @@ class H1Server {
     site_->routes.push_back(std::move(route));
     return *site_->routes.back();
   }
+  http::Route& fallback() { return site_->fallback; }  // before start()
   void start() {
     context_ = std::make_unique<http::LoopContext>(net.io(), tasks_);
     std::vector<std::unique_ptr<http::Site>> sites;

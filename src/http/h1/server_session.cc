@@ -155,12 +155,14 @@ bool ServerSession::resolve() noexcept {
 void ServerSession::answerOptionsAsterisk() noexcept {
   ResponseHead head(204);
   head.add("Allow", "GET, HEAD, OPTIONS");
+  tellUnrouted(head.status, 0, {});
   sendHead(head, true);
 }
 
 // Answers with an error and ends the connection: where the next request begins is not known, or not worth
 // knowing.
-void ServerSession::refuse(int status, const char* reason) noexcept {
+void ServerSession::refuse(int status, const char* reason, AbortReason why,
+                           std::string_view received) noexcept {
   LOG_DEBUG("{}: request refused with {}: {}", connection_->peer().toString(), status, reason);
   if (Trace* trace = protocol_.context().trace()) trace->note(reason);
   keep_alive_ = false;
@@ -169,20 +171,22 @@ void ServerSession::refuse(int status, const char* reason) noexcept {
     finish();
     return;
   }
-  if (exchange_.active()) {
-    const bool head_sent = exchange_.headSent();
-    reading_ = Reading::kEnd;
-    abortExchange(AbortReason::kProtocol);
-    if (head_sent) {
-      connection_->reset();
-      return;
-    }
-  }
   reading_ = Reading::kEnd;
-  answered_ = false;
+  if (exchange_.active() && exchange_.headSent()) {
+    abortExchange(why);
+    connection_->reset();
+    return;
+  }
   no_content_ = slot_ != nullptr && slot_->head.method == Method::kHead;
-  ResponseHead head(status);
   const std::string_view body = protocol_.context().service().errorBody(status);
+  const uint64_t content_bytes = no_content_ ? 0 : body.size();
+  if (exchange_.active()) {
+    abortExchange(why, status, content_bytes);
+  } else {
+    tellUnrouted(status, content_bytes, received);
+  }
+  answered_ = false;
+  ResponseHead head(status);
   head.add("Content-Type", kErrorPageType);
   head.content_length = static_cast<int64_t>(body.size());
   sendHead(head, false);
@@ -203,6 +207,21 @@ void ServerSession::shed() noexcept {
   connection_->write(std::string_view("\r\n"));
   if (!no_content_) connection_->write(page.body());
   endAnswer();
+}
+
+void ServerSession::tellUnrouted(int status, uint64_t content_bytes, std::string_view received) noexcept {
+  LoopContext& context = protocol_.context();
+  const auto& observers = context.service().router().defaultSite().fallback.observers;
+  if (observers.empty()) return;
+  while (!received.empty() && (received.front() == '\r' || received.front() == '\n'))
+    received.remove_prefix(1);
+  received = received.substr(0, received.find_first_of("\r\n"));
+  const bool readable = received.empty() && head_done_ns_ != 0;
+  const UnroutedRequest request{context, peer(), readable ? &slot_->head : nullptr, received};
+  Outcome outcome;
+  outcome.status = status;
+  outcome.content_bytes = content_bytes;
+  for (const auto& observer : observers) observer->onUnrouted(request, outcome);
 }
 
 // The answer is complete, and so is the request or as much of it as will be read: on to the next one, or to
@@ -279,7 +298,8 @@ void ServerSession::detachIfIdle(bool input_left) noexcept {
   protocol_.release(*this);
 }
 
-void ServerSession::abortExchange(AbortReason reason) noexcept {
+void ServerSession::abortExchange(AbortReason reason, int status, uint64_t content_bytes) noexcept {
+  if (exchange_.active()) exchange_.uncountContent(connection_->unsentBytes());
   const HttpCounters* counters = protocol_.context().counters();
   if (counters != nullptr && exchange_.active() && stream_ == nullptr) counters->aborted.add();
   if (std::unique_ptr<ByteStreamListener> stream = std::move(stream_)) {
@@ -287,7 +307,7 @@ void ServerSession::abortExchange(AbortReason reason) noexcept {
     // One of its own calls may be what brought this about.
     protocol_.context().loop().destroyLater(event::makeTask([gone = std::move(stream)] {}));
   }
-  exchange_.abort(reason);
+  exchange_.abort(reason, status, content_bytes);
 }
 
 void ServerSession::countTimeout() noexcept {
@@ -374,9 +394,8 @@ void ServerSession::onTimeout(net::Connection& connection) noexcept {
     connection.close();
     return;
   }
-  if (body_begun) abortExchange(AbortReason::kTimeout);
   input_behind_ = true;
-  refuse(408, "timed out");
+  refuse(408, "timed out", AbortReason::kTimeout, head_begun ? connection.unread() : std::string_view{});
   connection.flush();
 }
 

@@ -88,8 +88,11 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   void accept(const FramingResult& framing) noexcept;
   bool resolve() noexcept;  // host and path
   void answerOptionsAsterisk() noexcept;
-  void refuse(int status, const char* reason) noexcept;  // answers an error and ends the connection
-  void shed() noexcept;                                  // the same, 503, for want of room
+  // Answers an error and ends the connection. `received`: of a head that cannot be read.
+  void refuse(int status, const char* reason, AbortReason why = AbortReason::kProtocol,
+              std::string_view received = {}) noexcept;
+  void shed() noexcept;  // the same, 503, for want of room
+  void tellUnrouted(int status, uint64_t content_bytes, std::string_view received) noexcept;
   void waitForHandler() noexcept;
   void offerLater() noexcept;
   void settle() noexcept;  // ends the exchange when both its sides are done
@@ -97,7 +100,7 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   void keepHead() noexcept;
   void giveSlot() noexcept;
   void detachIfIdle(bool input_left) noexcept;
-  void abortExchange(AbortReason reason) noexcept;
+  void abortExchange(AbortReason reason, int status = 0, uint64_t content_bytes = 0) noexcept;
   void countTimeout() noexcept;
 
   // Writing.

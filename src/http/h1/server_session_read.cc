@@ -56,10 +56,12 @@ bool ServerSession::readHead(net::Chunk& in) noexcept {
     case ParseState::kNeedMore:
       if (first_bytes) connection_->setDeadline(options().head_timeout_ms);
       return false;
-    case ParseState::kError:
+    case ParseState::kError: {
+      const std::string_view received(in.data(), in.size());
       in.consume(in.size());
-      refuse(slot_->parser.errorStatus(), slot_->parser.errorReason());
+      refuse(slot_->parser.errorStatus(), slot_->parser.errorReason(), AbortReason::kProtocol, received);
       return false;
+    }
     case ParseState::kDone:
       break;
   }

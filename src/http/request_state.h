@@ -36,7 +36,7 @@ struct RequestState {
   std::unique_ptr<ResponseHead> error_extra;  // further fields of the error whose page is being fetched
   std::vector<std::unique_ptr<Attachment>> attachments;
   uint8_t request_id_field = RequestHead::kNoField;  // that a trusted proxy has sent
-  std::array<const void*, 4> counted_by{};  // see Exchange::countsFirst
+  std::array<const void*, 4> counted_by{};           // see Exchange::countsFirst
   uint8_t counted = 0;
   bool has_client = false;
   bool has_new_query = false;

@@ -51,8 +51,8 @@
 
 namespace roost::server {
 
-// The one list. Its order is the one in which filters see requests and answers' heads. A module that can be left out of a
-// build has a ROOST_HAS_ definition from src/modules/CMakeLists.txt.
+// The one list. Its order is the one in which filters see requests and answers' heads. A module that can be
+// left out of a build has a ROOST_HAS_ definition from src/modules/CMakeLists.txt.
 std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
   std::vector<std::unique_ptr<module::Module>> modules;
 #ifdef ROOST_HAS_ACCESS_LOG

@@ -12,13 +12,6 @@ namespace {
 
 using http::Coding;
 
-CacheOptions smallCache(uint64_t max_bytes, size_t max_entries = 1000) {
-  CacheOptions options;
-  options.max_bytes = max_bytes;
-  options.max_entries = max_entries;
-  return options;
-}
-
 void serveSidecars(RootOptions& root) {
   for (const Coding coding : http::kCodings) root.precompressed.add(coding);
 }

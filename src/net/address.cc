@@ -25,7 +25,7 @@ size_t copyText(char (&out)[PeerAddr::kMaxText], std::string_view text) noexcept
 // inet_pton wants a terminated string, and longer texts than this are no addresses anyway.
 bool toBinary(int family, std::string_view text, void* out) noexcept {
   char buffer[INET6_ADDRSTRLEN];
-  if (text.size() >= sizeof buffer || text.find('\0') != std::string_view::npos) return false;
+  if (text.empty() || text.size() >= sizeof buffer || text.find('\0') != std::string_view::npos) return false;
   std::memcpy(buffer, text.data(), text.size());
   buffer[text.size()] = '\0';
   return ::inet_pton(family, buffer, out) == 1;

@@ -65,12 +65,14 @@ def static_options(schema):
 class Roost:
     name = "roost"
 
-    def __init__(self, binary, folder, root, sidecars):
+    def __init__(self, binary, folder, root, sidecars, more=None):
+        """`more` is laid over the configuration's `http`."""
         self.folder = pathlib.Path(folder)
         static = {"precompressed": True} if sidecars else {}
         config = {
             "address": "127.0.0.1", "port": 0, "worker_processes": 1,
-            "http": {"root_path": str(root), "sites": [{"routes": [{"path": "/", "static": static}]}]},
+            "http": {"root_path": str(root), "sites": [{"routes": [{"path": "/", "static": static}]}],
+                     **(more or {})},
             "log": {"level": "WARN", "path": str(self.folder / "logs")},
         }
         self.config = self.folder / "roost.json"

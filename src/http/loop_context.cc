@@ -64,14 +64,16 @@ void putHex(char* to, uint32_t value) noexcept {
 
 void LoopContext::nextRequestId(std::array<char, 32>& out) noexcept {
   const uint64_t second = scrambled(request_id_base_ + ++last_request_);
-  putHex(out.data(), static_cast<uint32_t>(request_id_base_ >> 32));
-  putHex(out.data() + 8, static_cast<uint32_t>(request_id_base_));
+  std::memcpy(out.data(), request_id_prefix_.data(), request_id_prefix_.size());
   putHex(out.data() + 16, static_cast<uint32_t>(second >> 32));
   putHex(out.data() + 24, static_cast<uint32_t>(second));
 }
 
 LoopContext::LoopContext(net::IoContext& io, event::TaskPool& tasks) noexcept
-    : io_(io), tasks_(tasks), request_id_base_(randomWord()), date_(io.loop()) {}
+    : io_(io), tasks_(tasks), request_id_base_(randomWord()), date_(io.loop()) {
+  putHex(request_id_prefix_.data(), static_cast<uint32_t>(request_id_base_ >> 32));
+  putHex(request_id_prefix_.data() + 8, static_cast<uint32_t>(request_id_base_));
+}
 
 LoopContext::~LoopContext() = default;
 

@@ -91,7 +91,8 @@ class LoopContext {
   const HttpCounters* counters_ = nullptr;
   Trace* trace_ = nullptr;
   const net::LoadGate* gate_ = nullptr;
-  const uint64_t request_id_base_;  // random
+  const uint64_t request_id_base_;          // random
+  std::array<char, 16> request_id_prefix_;  // the same in digits
   uint64_t last_request_ = 0;
   DateCache date_;
   ExchangeTable exchanges_;

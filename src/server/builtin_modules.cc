@@ -73,11 +73,11 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
 #ifdef ROOST_HAS_ACCESS
   modules.push_back(modules::access::makeAccess());
 #endif
-#ifdef ROOST_HAS_BASIC_AUTH
-  modules.push_back(modules::basic_auth::makeBasicAuth());
-#endif
 #ifdef ROOST_HAS_CORS
   modules.push_back(modules::cors::makeCors());
+#endif
+#ifdef ROOST_HAS_BASIC_AUTH
+  modules.push_back(modules::basic_auth::makeBasicAuth());
 #endif
 #ifdef ROOST_HAS_EARLY_HINTS
   modules.push_back(modules::early_hints::makeEarlyHints());

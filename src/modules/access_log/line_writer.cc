@@ -150,11 +150,23 @@ char* LineWriter::putEscaped(char* to, const char* text, size_t size) const noex
                                           : log::putHexEscaped(to, text, size);
 }
 
+// A record's texts have log::kEscapeSlack bytes behind them, and a line's room as many.
+char* LineWriter::putPlain(char* to, const char* text, size_t size) noexcept {
+  static_assert(log::kEscapeSlack >= kPlainStep);
+  if (size <= kPlainStep) {
+    std::memcpy(to, text, kPlainStep);
+  } else {
+    std::memcpy(to, text, size);
+  }
+  return to + size;
+}
+
 char* LineWriter::putText(char* to, const Texts& texts, uint8_t place, bool quoted) const noexcept {
   const uint16_t length = texts.length[place];
   if (length == kAbsent) return putAbsent(to, quoted);
   if (quoted) *to++ = '"';
-  to = putEscaped(to, texts.data[place], length & ~kCut);
+  to = format_.texts_[place].isHarmless() ? putPlain(to, texts.data[place], length & ~kCut)
+                                          : putEscaped(to, texts.data[place], length & ~kCut);
   if ((length & kCut) != 0) to = put(to, std::string_view("..."));
   if (quoted) *to++ = '"';
   return to;

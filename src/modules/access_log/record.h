@@ -38,6 +38,11 @@ constexpr size_t kMostTextBytes = 512;
 struct TextWanted {
   Text kind;
   std::string name;  // of kHeader
+  // Nothing in it can need to be escaped: a token, hexadecimal digits or what isRequestId() lets through, a
+  // host of the configuration's.
+  bool isHarmless() const noexcept {
+    return kind == Text::kMethod || kind == Text::kRequestId || kind == Text::kSite;
+  }
   size_t mostBytes() const noexcept {
     return kind == Text::kTarget || kind == Text::kPath || kind == Text::kQuery ? kMostTargetBytes
                                                                                 : kMostTextBytes;

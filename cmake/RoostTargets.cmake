@@ -28,9 +28,7 @@ function(roost_unit_test folder)
   add_executable(unit_${name} ${sources} $<TARGET_OBJECTS:catch_main>)
   target_include_directories(unit_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(unit_${name} PRIVATE roost_flags Catch2::Catch2 ${ARG_DEPS})
-  if(ROOST_SANITIZE)
-    target_compile_options(unit_${name} PRIVATE -O0)  # the assertions of Catch2 take g++ twice as long at -O1
-  endif()
+  target_compile_options(unit_${name} PRIVATE -O0)  # the assertions of Catch2 take g++ twice as long otherwise
   add_test(NAME unit_${name} COMMAND unit_${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(unit_${name} PROPERTIES TIMEOUT 300)
 endfunction()

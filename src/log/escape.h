@@ -8,7 +8,7 @@ namespace roost::log {
 
 // Both copy `size` bytes to `to` and return the end of what they wrote. REQUIRES: kEscapeSlack bytes readable
 // behind the text, and room for kMostEscapedBytes times `size` and kEscapeSlack more.
-constexpr size_t kEscapeSlack = 32;
+constexpr size_t kEscapeSlack = 16;
 constexpr size_t kMostEscapedBytes = 6;
 
 // For the inside of a JSON string, which is valid UTF-8 afterwards: quotes, backslashes, control characters

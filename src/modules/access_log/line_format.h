@@ -102,7 +102,7 @@ class LineWriter final : public log::RecordFormat {
   char* putUpstream(char* to, const RecordHead& head, bool quoted) const noexcept;
   char* putAddress(char* to, const net::PeerAddr& address) noexcept;
   char* putAbsent(char* to, bool quoted) const noexcept;
-  static constexpr size_t kPlainStep = 32;
+  static constexpr size_t kPlainStep = 16;
   static char* putPlain(char* to, const char* text, size_t size) noexcept;
   char* putEscaped(char* to, const char* text, size_t size) const noexcept;
   void setSecond(int64_t second) noexcept;

@@ -195,7 +195,10 @@ class Checker {
 
   bool checkEnum(const Value& value, const SchemaJson& schema, const std::string& path) {
     std::vector<std::string_view> words;
+    std::vector<std::string> allowed;
     for (const SchemaJson& word : schema["enum"]) {
+      const bool is_switch = word.is_boolean() && flagOf(schema, "x-switch");
+      if (!is_switch) allowed.push_back(word.is_string() ? inQuotes(word.get<std::string>()) : word.dump());
       if (word.is_boolean() && value.is(Kind::kBool) && word.get<bool>() == value.boolean) return true;
       if (word.is_number_integer() && value.is(Kind::kInt) && word.get<int64_t>() == value.integer)
         return true;
@@ -205,8 +208,8 @@ class Checker {
       if (value.is(Kind::kString) && words.back() == value.string) return true;
     }
     std::string list;
-    for (size_t i = 0; i < words.size(); ++i) {
-      list += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + inQuotes(words[i]);
+    for (size_t i = 0; i < allowed.size(); ++i) {
+      list += (i == 0 ? "" : i + 1 == allowed.size() ? " or " : ", ") + allowed[i];
     }
     const std::string hint =
         value.is(Kind::kString) && !errors_.full() ? didYouMean(value.string, words) : "";

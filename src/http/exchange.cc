@@ -174,9 +174,10 @@ void Exchange::filterHead(ResponseHead& head, bool fin) noexcept {
   if (Progress* kept = progress()) kept->status = head.status;
   if (parked()) return;
   if (trace() != nullptr) return filterHeadTold(*trace(), head, fin);
-  route_->filterHead(path_, head);
-  for (const auto& filter : route_->response_filters) filter->onHead(*this, head);
-  if (route_->compression != nullptr) route_->compression->onHead(*this, head, fin);
+  const Route& asked = askedRoute();
+  asked.filterHead(path_, head);
+  for (const auto& filter : asked.response_filters) filter->onHead(*this, head);
+  if (asked.compression != nullptr) asked.compression->onHead(*this, head, fin);
 }
 
 // Each filter by itself, and what it has made of the head.
@@ -187,15 +188,16 @@ void Exchange::filterHeadTold(Trace& trace, ResponseHead& head, bool fin) noexce
     filter();
     trace.settle(step, changesOf(before, head));
   };
-  for (size_t i = 0; i < route_->head_filters.size(); ++i) {
-    run(Route::Keys::at(route_->keys.head_filters, i), [&] { route_->head_filters[i]->onHead(path_, head); });
+  const Route& asked = askedRoute();
+  for (size_t i = 0; i < asked.head_filters.size(); ++i) {
+    run(Route::Keys::at(asked.keys.head_filters, i), [&] { asked.head_filters[i]->onHead(path_, head); });
   }
-  for (size_t i = 0; i < route_->response_filters.size(); ++i) {
-    run(Route::Keys::at(route_->keys.response_filters, i),
-        [&] { route_->response_filters[i]->onHead(*this, head); });
+  for (size_t i = 0; i < asked.response_filters.size(); ++i) {
+    run(Route::Keys::at(asked.keys.response_filters, i),
+        [&] { asked.response_filters[i]->onHead(*this, head); });
   }
-  if (route_->compression != nullptr)
-    run(route_->keys.compression, [&] { route_->compression->onHead(*this, head, fin); });
+  if (asked.compression != nullptr)
+    run(asked.keys.compression, [&] { asked.compression->onHead(*this, head, fin); });
 }
 
 // A second head would stand in the middle of the first answer's content.
@@ -240,13 +242,15 @@ void Exchange::replyError(int status, const ResponseHead* extra) noexcept {
   replyOwnPage(head);
 }
 
-// The route of the page answers, but with our status. Its filters do not run, or the page behind a password
-// could never say that one is needed.
+// The handler of the page's route answers, but with our status. Filters and observers stay those of the route
+// that was asked: its fields are wanted on its errors too, its log counts them, and the page behind a
+// password could otherwise never say that one is needed.
 void Exchange::fetchErrorPage(int status, const ErrorPage& page, const ResponseHead* extra) noexcept {
   error_status_ = static_cast<int16_t>(status);
   page_status_ = page.status != 0 ? static_cast<int16_t>(page.status) : error_status_;
   state_->error_extra = extra != nullptr ? std::make_unique<ResponseHead>(*extra) : nullptr;
   if (trace() != nullptr) trace()->note("status " + std::to_string(status) + ": its page is " + page.path);
+  state_->asked_route = route_;
   goTo(page.path);
   if (trace() != nullptr) {
     trace()->beginRoute(host_, path_, route_->path, *route_);
@@ -288,10 +292,11 @@ void Exchange::releaseService() noexcept {
 
 void Exchange::park() noexcept {
   if (!open() || parked()) return;
-  if (!route_->observers.empty() || !state_->attachments.empty()) {
+  const auto& observers = askedRoute().observers;
+  if (!observers.empty() || !state_->attachments.empty()) {
     parked_ = std::make_unique<ParkedState>();
     parked_->progress = state_->progress;
-    for (const auto& observer : route_->observers) {
+    for (const auto& observer : observers) {
       if (auto parked = observer->onPark(*this)) parked_->observers.push_back(std::move(parked));
     }
     parked_->attachments = std::move(state_->attachments);
@@ -327,7 +332,7 @@ void Exchange::end() noexcept {
 
 void Exchange::finish(const Outcome& outcome) noexcept {
   if (!parked()) {
-    for (const auto& observer : route_->observers) observer->onEnd(*this, outcome);
+    for (const auto& observer : askedRoute().observers) observer->onEnd(*this, outcome);
   }
   if (parked_ != nullptr) {
     for (const auto& observer : parked_->observers) observer->onEnd(outcome);

@@ -237,6 +237,10 @@ class Exchange {
  private:
   bool open() const noexcept { return context_ != nullptr && !aborted_; }
   bool mayBegin() const noexcept;
+  // Whose filters and observers count. REQUIRES: not parked.
+  const Route& askedRoute() const noexcept {
+    return state_->asked_route != nullptr ? *state_->asked_route : *route_;
+  }
   void filterHead(ResponseHead& head, bool fin) noexcept;
   void filterHeadTold(Trace& trace, ResponseHead& head, bool fin) noexcept;
   void goTo(std::string_view path) noexcept;

@@ -38,6 +38,7 @@ struct RequestState {
   uint8_t request_id_field = RequestHead::kNoField;  // that a trusted proxy has sent
   std::array<const void*, 4> counted_by{};           // see Exchange::countsFirst
   uint8_t counted = 0;
+  const Route* asked_route = nullptr;  // while another answers with the page of its error
   bool has_client = false;
   bool has_new_query = false;
   bool has_request_id = false;
@@ -49,6 +50,7 @@ struct RequestState {
     request_id_field = RequestHead::kNoField;
     counted = 0;
     user.clear();
+    asked_route = nullptr;
     error_extra.reset();
     attachments.clear();
   }

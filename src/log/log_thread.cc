@@ -97,7 +97,8 @@ void Logger::writeIfDue(Output& output, bool at_once) noexcept {
     return;
   }
   const int64_t now = monotonicNs();
-  if (output.flush_due_ns == 0) output.flush_due_ns = now + output.flush_interval_ns;
+  // Lines may have come at the beginning of the nap before: half for each.
+  if (output.flush_due_ns == 0) output.flush_due_ns = now + output.flush_interval_ns / 2;
   if (!at_once && now < output.flush_due_ns) return;
   output.flush_due_ns = output.sink.flush() ? 0 : now + std::max(output.flush_interval_ns, kRetryNs);
   tellNews(output);
@@ -112,8 +113,8 @@ void Logger::planNap() noexcept {
     const bool waiting = output.flush_due_ns != 0;
     idle = idle && !waiting;
     nap_until_ns_ =
-        std::min(nap_until_ns_,
-                 waiting ? output.flush_due_ns : now + std::max(output.flush_interval_ns, kShortestNapNs));
+        std::min(nap_until_ns_, waiting ? output.flush_due_ns
+                                        : now + std::max(output.flush_interval_ns / 2, kShortestNapNs));
   });
   if (idle) nap_until_ns_ = 0;
 }

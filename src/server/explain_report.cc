@@ -80,8 +80,16 @@ void routeLines(std::string& out, const Trace::Step& step, bool first) {
   }
   if (!route.error_pages.empty()) {
     std::vector<std::string> pages;
-    for (const auto& [status, page] : route.error_pages) {
-      pages.push_back(fmt::format("{} {}", status, page.path));
+    // Neighbours with the same page in one: a class has a hundred.
+    for (auto page = route.error_pages.begin(); page != route.error_pages.end();) {
+      const int lowest = page->first;
+      int highest = lowest;
+      const std::string& path = page->second.path;
+      for (++page; page != route.error_pages.end() && page->first == highest + 1 && page->second.path == path;
+           ++page)
+        ++highest;
+      pages.push_back(lowest == highest ? fmt::format("{} {}", lowest, path)
+                                        : fmt::format("{}-{} {}", lowest, highest, path));
     }
     note(out, fmt::format("error pages: {}", fmt::join(pages, ", ")));
   }
@@ -92,11 +100,12 @@ std::string stepText(const Trace::Step& step) {
   return fmt::format("{}: {}", step.name, step.outcome);
 }
 
-void stepLines(std::string& out, const Trace::Step& step, Trace::Kind before, bool first_route) {
+void stepLines(std::string& out, const Trace::Step& step, Trace::Kind before, bool first_route,
+               bool refused) {
   const bool fresh = step.kind != before;
   switch (step.kind) {
     case Trace::Kind::kProtocol:
-      line(out, "protocol", "the request is refused before a route is looked for");
+      if (refused) line(out, "protocol", "the request is refused before a route is looked for");
       break;
     case Trace::Kind::kRoute:
       routeLines(out, step, first_route);
@@ -171,8 +180,11 @@ std::string report(const ExplainRequest& request, const Explanation& explanation
        fmt::format("{} http://{}{} from {}", request.method, request.host, request.target, from));
   Trace::Kind before = Trace::Kind::kProtocol;
   bool first_route = true;
-  for (const Trace::Step& step : explanation.trace.steps()) {
-    stepLines(out, step, before, first_route);
+  const auto& steps = explanation.trace.steps();
+  const bool refused = std::none_of(steps.begin(), steps.end(),
+                                    [](const auto& step) { return step.kind == Trace::Kind::kRoute; });
+  for (const Trace::Step& step : steps) {
+    stepLines(out, step, before, first_route, refused);
     if (step.kind == Trace::Kind::kRoute) first_route = false;
     before = step.kind;
   }

@@ -45,6 +45,13 @@ class RedirectHandler final : public http::Handler {
   const bool needs_host_;
 };
 
+// A path, a variable that may be one, or a URI of the schemes that redirects are for.
+bool leadsSomewhere(std::string_view to) noexcept {
+  if (to.empty()) return false;
+  return to.front() == '/' || to.front() == '{' || to.substr(0, 7) == "http://" ||
+         to.substr(0, 8) == "https://";
+}
+
 class Redirect final : public module::Module {
  public:
   config::SchemaFragment schema() const noexcept override {
@@ -53,6 +60,10 @@ class Redirect final : public module::Module {
   Status start(const module::StartContext&) override { return {}; }
   Result<module::RouteParts> build(config::Node options, const module::RouteContext& context) override {
     const std::string& text = options["to"].asString();
+    if (!leadsSomewhere(text)) {
+      return Status::error("to \"" + text +
+                           "\": write a path (\"/new\"), or a URI that begins with http:// or https://");
+    }
     Result<http::Template> to = http::Template::compileUri(text, context.param_names);
     if (!to.ok()) return Status::error("to \"" + text + "\": " + to.status().message());
     module::RouteParts parts;

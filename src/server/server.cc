@@ -70,6 +70,14 @@ void Server::watchMemory() {
       metrics_.gauge({"roost_resident_bytes", "Memory of the process that is resident.", "bytes"});
   memory_watch_ = std::make_unique<MemoryWatch>(*main_loop_, config_.max_memory_bytes, memory_load_, &gauge);
   memory_watch_->start();
+  // Nothing makes a full cache smaller, and what is near the cap takes no new clients.
+  const auto cache_bytes = static_cast<uint64_t>(root_["http"]["file_cache"]["max_bytes"].asInt());
+  if (cache_bytes * config_.io_threads > config_.max_memory_bytes / 4 * 3) {
+    LOG_WARN(
+        "the file caches of {} IO threads may grow to {} bytes, too near overload.max_memory_bytes ({}): "
+        "once they are full, new clients are refused; lower http.file_cache.max_bytes",
+        config_.io_threads, cache_bytes * config_.io_threads, config_.max_memory_bytes);
+  }
 }
 
 Status Server::openListeners() {

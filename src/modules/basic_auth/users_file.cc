@@ -108,18 +108,22 @@ bool UsersFile::checkIsDue(int64_t now_ns) noexcept {
          next_check_ns_.compare_exchange_strong(due, now_ns + kCheckEveryNs, std::memory_order_relaxed);
 }
 
-void UsersFile::check() {
+void UsersFile::check(int64_t now_ns) {
   const std::lock_guard<std::mutex> one(checking_);
   const auto mark = markOf(-1);
   const Mark now = mark.ok() ? *mark : Mark{};
-  if (now == mark_) return;
-  const Status status = read();
-  if (status.ok()) {
-    LOG_INFO("{}: read anew", path_);
-    return;
+  if (!(now == mark_)) {
+    const Status status = read();
+    if (status.ok()) {
+      LOG_INFO("{}: read anew", path_);
+    } else {
+      mark_ = now;
+      LOG_ERROR("{}; the users stay as they were", status.message());
+    }
   }
-  mark_ = now;
-  LOG_ERROR("{}; the users stay as they were", status.message());
+  // Last: by now the generation is the new one.
+  if (now_ns > looked_at_ns_.load(std::memory_order_relaxed))
+    looked_at_ns_.store(now_ns, std::memory_order_release);
 }
 
 UsersFile::Judgement UsersFile::judge(const std::string& user, const std::string& password) const {

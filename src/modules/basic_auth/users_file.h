@@ -50,9 +50,15 @@ class UsersFile {
   // True for one caller in a second, who then sees to check().
   bool checkIsDue(int64_t now_ns) noexcept;
 
+  // Whether generation() tells what was in the file within the last kKnownNs. Where nobody has asked for a
+  // while, nobody has looked.
+  bool isKnown(int64_t now_ns) const noexcept {
+    return now_ns - looked_at_ns_.load(std::memory_order_acquire) < kKnownNs;
+  }
+
   // Task threads. check(): reads the file anew if it has changed; where that fails the users stay as they
-  // were, and the log says so once.
-  void check();
+  // were, and the log says so once. `now_ns`: the loop's clock, not later than the call.
+  void check(int64_t now_ns);
   struct Judgement {
     bool fits;
     uint64_t generation;  // that it was judged by
@@ -73,11 +79,13 @@ class UsersFile {
   Result<Mark> markOf(int fd) const;
 
   static constexpr int64_t kCheckEveryNs = 1'000'000'000;
+  static constexpr int64_t kKnownNs = 2'000'000'000;
 
   const std::string path_;
   const uint64_t id_;
   std::atomic<uint64_t> generation_{0};
   std::atomic<int64_t> next_check_ns_{0};
+  std::atomic<int64_t> looked_at_ns_{-kKnownNs};
   std::mutex checking_;       // one check at a time
   Mark mark_;                 // of what was last looked at; under checking_
   mutable std::mutex mutex_;  // of what follows

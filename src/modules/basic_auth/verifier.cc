@@ -5,14 +5,18 @@
 
 namespace roost::modules::basic_auth {
 
-// One verification on a task thread. Destroyed without having run, when the pool ends, it says kBusy.
+// One verification on a task thread; one that succeeded with generation `fitted` of the file only has to look
+// whether that is still what is in it (0: there is none). Destroyed without having run, when the pool ends,
+// it says kBusy.
 class Verifier::Job final : public event::Task {
  public:
-  Job(Verifier& owner, const OutcomeKey& key, std::shared_ptr<UsersFile> file, const Credentials& credentials)
+  Job(Verifier& owner, const OutcomeKey& key, std::shared_ptr<UsersFile> file, const Credentials& credentials,
+      uint64_t fitted)
       : owner_(owner),
         loop_(owner.context_.loop()),
         key_(key),
         file_(std::move(file)),
+        fitted_(fitted),
         user_(credentials.user),
         password_(credentials.password) {}
   ~Job() override {
@@ -22,7 +26,12 @@ class Verifier::Job final : public event::Task {
     }));
   }
   void run() noexcept override {
-    if (file_->checkIsDue(loop_.sys().monotonicNs())) file_->check();
+    const int64_t now_ns = loop_.sys().monotonicNs();
+    if (file_->checkIsDue(now_ns) || !file_->isKnown(now_ns)) file_->check(now_ns);
+    if (fitted_ != 0 && fitted_ == file_->generation()) {
+      answer_ = Answer::kFits;
+      return;
+    }
     const UsersFile::Judgement judgement = file_->judge(user_, password_.text());
     answer_ = judgement.fits ? Answer::kFits : Answer::kFails;
     generation_ = judgement.generation;
@@ -34,6 +43,7 @@ class Verifier::Job final : public event::Task {
   event::Loop& loop_;
   const OutcomeKey key_;
   const std::shared_ptr<UsersFile> file_;
+  const uint64_t fitted_;
   const std::string user_;
   const Secret password_;
   Answer answer_ = Answer::kBusy;
@@ -54,11 +64,12 @@ OutcomeKey Verifier::keyOf(const UsersFile& file, const Credentials& credentials
   return key;
 }
 
-// Whether the file has changed is found out beside the requests, which go on with what is known.
+// Whether the file has changed is found out beside the requests, which go on with what is known of it.
 void Verifier::lookAfter(const std::shared_ptr<UsersFile>& file) {
-  if (!file->checkIsDue(context_.loop().nowNs())) return;
-  if (!context_.tasks().hasThreads()) return file->check();
-  std::unique_ptr<event::Task> check = event::makeTask([file] { file->check(); });
+  const int64_t now_ns = context_.loop().nowNs();
+  if (!file->checkIsDue(now_ns)) return;
+  if (!context_.tasks().hasThreads()) return file->check(now_ns);
+  std::unique_ptr<event::Task> check = event::makeTask([file, now_ns] { file->check(now_ns); });
   static_cast<void>(context_.tasks().submit(check));  // where there is no room, the next second will do
 }
 
@@ -68,10 +79,13 @@ Verifier::Now Verifier::verify(http::Exchange& exchange, const std::shared_ptr<U
   lookAfter(file);
   const OutcomeKey key = keyOf(*file, credentials);
   const int64_t now_ns = context_.loop().nowNs();
-  const OutcomeCache::Outcome known = cache_.find(key, file->generation(), now_ns, max_age_ns);
-  if (known != OutcomeCache::Outcome::kUnknown) {
-    return known == OutcomeCache::Outcome::kFits ? Now::kFits : Now::kFails;
-  }
+  // In this order: a look counts only after what it found is the generation.
+  const bool file_known = file->isKnown(now_ns) || !context_.tasks().hasThreads();
+  const uint64_t generation = file->generation();
+  const OutcomeCache::Outcome known = cache_.find(key, generation, now_ns, max_age_ns);
+  if (known == OutcomeCache::Outcome::kFails) return Now::kFails;
+  const bool fitted = known == OutcomeCache::Outcome::kFits;
+  if (fitted && file_known) return Now::kFits;
   if (!context_.tasks().hasThreads()) {
     const Secret password(credentials.password);
     const auto judgement = file->judge(std::string(credentials.user), password.text());
@@ -81,7 +95,7 @@ Verifier::Now Verifier::verify(http::Exchange& exchange, const std::shared_ptr<U
   const auto [under_way, first] = pending_.try_emplace(key);
   if (under_way->second.size() >= kMaxWaitersOfOne) return Now::kBusy;
   if (first) {
-    auto job = std::make_unique<Job>(*this, key, file, credentials);
+    auto job = std::make_unique<Job>(*this, key, file, credentials, fitted ? generation : 0);
     Job* const made = job.get();
     std::unique_ptr<event::Task> task = std::move(job);
     if (!queue_.submit(context_.tasks(), task)) {
@@ -99,7 +113,7 @@ void Verifier::finish(const OutcomeKey& key, Answer answer, uint64_t generation)
   if (found == pending_.end()) return;
   const std::vector<Waiter> waiters = std::move(found->second);
   pending_.erase(found);
-  if (answer != Answer::kBusy) {
+  if (answer != Answer::kBusy && generation != 0) {
     cache_.put(key, generation, context_.loop().nowNs(), answer == Answer::kFits);
   }
   for (const Waiter& waiter : waiters) {

@@ -55,6 +55,7 @@ class Verifier {
   };
   OutcomeKey keyOf(const UsersFile& file, const Credentials& credentials) const;
   void lookAfter(const std::shared_ptr<UsersFile>& file);
+  // `generation` that it was judged by, 0: it was known before and is not renewed.
   void finish(const OutcomeKey& key, Answer answer, uint64_t generation) noexcept;
 
   http::LoopContext& context_;

@@ -5,6 +5,7 @@ import concurrent.futures
 import json
 import select
 import subprocess
+import time
 
 import pytest
 
@@ -173,6 +174,34 @@ def test_a_changed_file_counts_without_a_restart(start_server, tmp_path):
     (tmp_path / "users").unlink()
     eventually(lambda: server.ask("/hello.txt", fields=good).status == 401 and server.log.count("No such file") == 1, "the log tells")
     assert server.ask("/hello.txt", fields=basic("b", "tpyrcb")).status == 200
+
+
+@pytest.mark.parametrize("tasks", (0, 2))
+def test_after_a_pause_a_changed_file_counts_at_once(start_server, tmp_path, tasks):
+    server = start(start_server, tmp_path, USERS, task_processes=tasks)
+    for user in ("sha256", "bcrypt"):
+        assert server.ask("/hello.txt", fields=basic(user, PASSWORDS[user])).status == 200
+    time.sleep(2.1)  # longer than what is known of the file counts
+    assert server.ask("/hello.txt", fields=basic("sha256", PASSWORDS["sha256"])).status == 200
+    (tmp_path / "users").write_text(f"sha256:{HASHES['sha256']}\n")
+    time.sleep(2.1)
+    assert server.ask("/hello.txt", fields=basic("bcrypt", PASSWORDS["bcrypt"])).status == 401
+    assert server.ask("/hello.txt", fields=basic("sha256", PASSWORDS["sha256"])).status == 200
+
+
+def test_preflights_need_no_password(start_server, tmp_path):
+    (tmp_path / "users").write_text(USERS)
+    routes = [{"path": "/", "static": {}, "cors": {"origins": ["https://a.example"], "headers": ["Authorization"]}}]
+    door = {"users_file": str(tmp_path / "users")}
+    server = start_server({"http": {"sites": [{"basic_auth": door, "routes": routes}]}}, files={"hello.txt": b"hello\n"})
+    origin = {"Origin": "https://a.example"}
+    asks = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "authorization"}
+    preflight = server.ask("/hello.txt", "OPTIONS", fields={**origin, **asks})
+    assert preflight.status == 204 and preflight["Access-Control-Allow-Origin"] == "https://a.example"
+    assert server.ask("/hello.txt", "OPTIONS", fields=origin).status == 401
+    refused = server.ask("/hello.txt", fields=origin)
+    assert refused.status == 401 and refused["Access-Control-Allow-Origin"] == "https://a.example"
+    assert server.ask("/hello.txt", fields={**origin, **basic("bcrypt", "tpyrcb")}).status == 200
 
 
 @pytest.mark.parametrize("tasks, cache_s", [(0, 300), (1, 300), (2, 0), (4, 1)])

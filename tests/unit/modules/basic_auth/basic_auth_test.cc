@@ -120,16 +120,19 @@ TEST_CASE("basic_auth: a file is looked at once a second and read when it has ch
   CHECK(open.checkIsDue(5'000'000'000));
   CHECK_FALSE(open.checkIsDue(5'999'999'999));
   CHECK(open.checkIsDue(6'000'000'000));
-  open.check();
+  CHECK_FALSE(open.isKnown(6'000'000'000));
+  open.check(6'000'000'000);
+  CHECK(open.isKnown(7'999'999'999));
+  CHECK_FALSE(open.isKnown(8'000'000'000));
   CHECK(open.generation() == first);
   file.write("bb:" + kBcrypt + "\n");
-  open.check();
+  open.check(6'000'000'000);
   CHECK(open.generation() == first + 1);
   CHECK(open.judge("bb", "tpyrcb").fits);
   CHECK(open.judge("bb", "tpyrcb").generation == first + 1);
   CHECK_FALSE(open.judge("a", "tpyrcb").fits);
   file.write("nonsense\n");
-  open.check();
+  open.check(6'000'000'000);
   CHECK(open.generation() == first + 1);
   CHECK(open.judge("bb", "tpyrcb").fits);
 }

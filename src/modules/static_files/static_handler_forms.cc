@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "http/etag.h"
 #include "modules/static_files/file_sender.h"
 #include "modules/static_files/static_handler.h"
 
@@ -40,6 +41,19 @@ class Candidates {
   std::array<Candidate, 2 * http::kCodings.size()> list_;
   size_t count_ = 0;
 };
+
+// Whether the client asks only for what differs from the version with this tag. Who names a form's tag has
+// been given that form.
+bool hasVersion(const http::RequestHead& request, std::string_view etag) noexcept {
+  if (request.has(http::FieldId::kIfMatch) || request.has(http::FieldId::kIfUnmodifiedSince)) return false;
+  const auto own = http::parseEntityTag(etag);
+  http::EntityTagList list(request, http::FieldId::kIfNoneMatch);
+  if (!own || list.isAny()) return false;
+  while (list.next()) {
+    if (http::weakMatch(list.tag(), *own)) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -97,12 +111,16 @@ bool StaticHandler::tryMade(http::Exchange& exchange, LoopFiles& files, FileEntr
     answer(exchange, files, *original.forms[static_cast<size_t>(coding)]);
     return true;
   }
-  if (waited) return false;
+  if (waited || (original.no_made & (1U << static_cast<size_t>(coding))) != 0) return false;
   auto form =
       LoopFiles::outlineOf(original, coding, FileEntry::Origin::kStreamed, *exchange.route().compression);
-  // Whether the client has it already is known without making it.
+  // A form that the client has need not be made to say so. All other preconditions wait until it is known
+  // whether there will be one: they are about what would be sent.
   bool range_applies = true;
-  if (exchange.errorStatus() == 0 && !preconditionsHold(exchange, *form, range_applies)) return true;
+  const bool conditional = exchange.errorStatus() == 0;
+  if (conditional && hasVersion(exchange.request(), form->etag.view()) &&
+      !preconditionsHold(exchange, *form, range_applies))
+    return true;
   const LoopFiles::Asked asked{&exchange.route(), exchange.path()};
   switch (files.findMade(root_, original, coding, asked, exchange, &serveMade)) {
     case LoopFiles::Made::kHere:
@@ -112,6 +130,7 @@ bool StaticHandler::tryMade(http::Exchange& exchange, LoopFiles& files, FileEntr
       if (trace != nullptr) trace->note("compress: made with " + std::string(http::codingName(coding)));
       return true;
     case LoopFiles::Made::kNotKept:
+      if (conditional && !preconditionsHold(exchange, *form, range_applies)) return true;
       stream(exchange, files, original, std::move(form));
       return true;
     case LoopFiles::Made::kNone:

@@ -261,4 +261,8 @@ std::unique_ptr<Encoder> makeEncoder(http::Coding coding, int level, int64_t siz
   return nullptr;
 }
 
+bool isCheap(http::Coding coding, int level) noexcept {
+  return level <= (coding == http::Coding::kBrotli ? 5 : 6);
+}
+
 }  // namespace roost::modules::compress

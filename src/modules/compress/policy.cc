@@ -110,8 +110,8 @@ void Policy::onHead(http::Exchange& exchange, http::ResponseHead& head, bool fin
         trace->note("compress: too many answers are being coded; sent as it is");
       return;
     }
-    exchange.setBodyStage(
-        std::make_unique<Stage>(exchange, std::move(encoder), head.content_length, live_stages));
+    exchange.setBodyStage(std::make_unique<Stage>(
+        exchange, std::move(encoder), isCheap(coding, level(coding)), head.content_length, live_stages));
   }
   if (auto* trace = exchange.trace())
     trace->note("compress: coded with " + std::string(http::codingName(coding)));

@@ -10,12 +10,13 @@ namespace roost::modules::compress {
 
 using http::SendResult;
 
-Stage::Stage(http::Exchange& exchange, std::unique_ptr<Encoder> encoder, int64_t size,
+Stage::Stage(http::Exchange& exchange, std::unique_ptr<Encoder> encoder, bool cheap, int64_t size,
              std::shared_ptr<size_t> live) noexcept
     : exchange_(exchange),
       live_(std::move(live)),
       encoder_(std::move(encoder)),
       size_left_(static_cast<uint64_t>(std::max<int64_t>(size, 0))),
+      cheap_(cheap),
       known_size_(size >= 0) {
   ++*live_;
 }
@@ -81,7 +82,7 @@ void Stage::step() noexcept {
     const bool last = waiting_.empty() && fin_taken_;
     job->flush = last ? Flush::kEnd : Flush::kNone;
     job->encoder = std::move(encoder_);
-    if (job->in.size() > kInlineBytes) return submit(std::move(job));
+    if (!cheap_ || job->in.size() > kInlineBytes) return submit(std::move(job));
     job->run();
     finishJob(*job);
   }
@@ -149,7 +150,6 @@ void Stage::finishJob(Job& job) noexcept {
   }
   const bool fin = job.flush == Flush::kEnd;
   over_ = fin;
-  if (job.flush == Flush::kSync) flush_wanted_ = false;
   if (job.out.empty() && !fin) return tellRoom();
   constexpr size_t kCopied = 4096;
   http::StreamPort& port = exchange_.port();
@@ -162,10 +162,12 @@ void Stage::finishJob(Job& job) noexcept {
   if (!over_) tellRoom();
 }
 
+// The listener may end the exchange, which then has let go of this stage.
 void Stage::tellRoom() noexcept {
   if (!told_blocked_ || port_blocked_ || !waiting_.empty()) return;
   told_blocked_ = false;
   exchange_.tellWritable();
+  if (exchange_.bodyStage() != this) over_ = true;
 }
 
 void Stage::onWritable() noexcept {
@@ -181,14 +183,20 @@ void Stage::flushLater() noexcept {
   exchange_.handle().post([](http::Exchange& exchange) {
     auto& stage = static_cast<Stage&>(*exchange.bodyStage());
     stage.flush_posted_ = false;
-    if (stage.over_ || stage.encoder_ == nullptr || !stage.flush_wanted_ || stage.port_blocked_) return;
-    Job job;
-    job.flush = Flush::kSync;
-    job.encoder = std::move(stage.encoder_);
-    job.run();
-    stage.finishJob(job);
-    stage.step();
+    stage.flush();
   });
+}
+
+void Stage::flush() noexcept {
+  if (over_ || encoder_ == nullptr || !flush_wanted_ || port_blocked_) return;
+  flush_wanted_ = false;
+  auto job = std::make_unique<Job>();
+  job->flush = Flush::kSync;
+  job->encoder = std::move(encoder_);
+  if (!cheap_) return submit(std::move(job));
+  job->run();
+  finishJob(*job);
+  step();
 }
 
 }  // namespace roost::modules::compress

@@ -11,20 +11,21 @@
 
 namespace roost::modules::compress {
 
-// Codes one answer on its way to the client. Short answers are coded on the loop, at once; of long ones each
-// piece goes to a task thread, one at a time, while the loop does something else. What waits to be coded is
-// at most kMostWaiting and what the handler sends beyond that against kBlocked; of files only what is being
-// coded is in memory. Content that comes bit by bit, of unknown length, reaches the client by the next turn
-// of the loop. Owned by its exchange; loop thread.
+// Codes one answer on its way to the client. Short answers are coded on the loop, at once, where the level is
+// cheap; of others each piece goes to a task thread, one at a time, while the loop does something else. What
+// waits to be coded is at most kMostWaiting and what the handler sends beyond that against kBlocked; of files
+// only what is being coded is in memory. Content that comes bit by bit, of unknown length, reaches the client
+// by the next turn of the loop. Owned by its exchange; loop thread.
 class Stage final : public http::BodyStage {
  public:
-  // Up to this much at a time is coded on the loop itself.
+  // Up to this much at a time is coded on the loop itself, by an encoder that is cheap; of others nothing.
   static constexpr size_t kInlineBytes = 16 << 10;
   static constexpr size_t kPieceBytes = 128 << 10;
   static constexpr size_t kMostWaiting = 256 << 10;
 
-  // `size`: of the content to come, -1: unknown. `live` is counted up while the stage is; its loop's.
-  Stage(http::Exchange& exchange, std::unique_ptr<Encoder> encoder, int64_t size,
+  // `cheap`: what isCheap() says of the encoder. `size`: of the content to come, -1: unknown. `live` is
+  // counted up while the stage is; its loop's.
+  Stage(http::Exchange& exchange, std::unique_ptr<Encoder> encoder, bool cheap, int64_t size,
         std::shared_ptr<size_t> live) noexcept;
   ~Stage() override;
 
@@ -56,6 +57,7 @@ class Stage final : public http::BodyStage {
   void step() noexcept;
   bool fillPiece(Job& job) noexcept;
   bool readFile(Waiting& piece, std::string& to, size_t size) noexcept;
+  void flush() noexcept;
   void submit(std::unique_ptr<Job> job) noexcept;
   void finishJob(Job& job) noexcept;
   void flushLater() noexcept;
@@ -67,6 +69,7 @@ class Stage final : public http::BodyStage {
   std::deque<Waiting> waiting_;
   uint64_t waiting_bytes_ = 0;  // in memory
   uint64_t size_left_;          // of what was announced
+  const bool cheap_;
   const bool known_size_;
   bool fin_taken_ = false;
   bool over_ = false;  // the last has been handed on, or nothing more can be

@@ -3,8 +3,10 @@
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "modules/compress/encoder.h"
 #include "support/h1_server.h"
 #include "unit/modules/compress/decode.h"
 
@@ -271,6 +273,93 @@ TEST_CASE("Stage: content beyond what was promised is cut off") {
     exchange.send(textOf(3000), true);
   });
   CHECK(gunzip(fixture.ask("gzip").body) == textOf(3000) + textOf(1000));
+}
+
+// Has more to send and gives up instead.
+struct Quitter final : http::ExchangeListener {
+  Quitter(http::Exchange& to, int& times) : exchange(to), told(times) {}
+  void onWritable() noexcept override {
+    ++told;
+    exchange.abandon();
+  }
+  http::Exchange& exchange;
+  int& told;
+};
+
+TEST_CASE("Stage: the sender gives up when it is told that there is room") {
+  for (const int level : {5, 11}) {
+    int told = 0;
+    Options options = optionsOf();
+    options.levels[static_cast<size_t>(Coding::kBrotli)] = level;
+    Fixture fixture(
+        [&](http::Exchange& exchange) {
+          http::ResponseHead head(200);
+          head.add("Content-Type", "text/plain");
+          exchange.begin(head, false);
+          exchange.listen(std::make_unique<Quitter>(exchange, told));
+          CHECK(exchange.send(textOf(700'000), false) == http::SendResult::kBlocked);
+        },
+        options);
+    const std::string bytes = fixture.server.ask("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: br\r\n\r\n");
+    for (const ParsedAnswer& answer : test::parseAnswers(bytes).answers) CHECK_FALSE(answer.complete);
+    CHECK(told == 1);
+  }
+}
+
+TEST_CASE("Stage: only cheap levels are coded on the loop, at once") {
+  CHECK(isCheap(Coding::kGzip, 6));
+  CHECK(isCheap(Coding::kBrotli, 5));
+  CHECK(isCheap(Coding::kZstd, 6));
+  for (const auto& [coding, level] :
+       {std::pair(Coding::kGzip, 9), std::pair(Coding::kBrotli, 11), std::pair(Coding::kZstd, 19)}) {
+    CHECK_FALSE(isCheap(coding, level));
+    for (const bool cheap : {true, false}) {
+      CAPTURE(http::codingName(coding), cheap);
+      Options options = optionsOf();
+      if (!cheap) options.levels[static_cast<size_t>(coding)] = level;
+      bool done = false;
+      Fixture fixture(
+          [&](http::Exchange& exchange) {
+            http::ResponseHead head(200);
+            head.add("Content-Type", "text/plain");
+            head.content_length = 3000;
+            exchange.begin(head, false);
+            exchange.send(textOf(3000), true);
+            done = !exchange.active();
+          },
+          options);
+      CHECK(decode(coding, fixture.ask(std::string(http::codingName(coding))).body) == textOf(3000));
+      CHECK(done == cheap);
+    }
+  }
+}
+
+TEST_CASE("Stage: bit by bit at a level that is not cheap") {
+  Options options = optionsOf();
+  options.levels[static_cast<size_t>(Coding::kGzip)] = 9;
+  http::ExchangeHandle handle;
+  Fixture fixture(
+      [&](http::Exchange& exchange) {
+        http::ResponseHead head(200);
+        head.add("Content-Type", "text/plain");
+        exchange.begin(head, false);
+        exchange.send("first", false);
+        handle = exchange.handle();
+      },
+      options);
+  test::SimPeer peer = fixture.server.connect();
+  peer.write("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n");
+  const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  std::string wanted = "first";
+  std::string chunks;
+  for (int i = 0; i < 3; ++i) {
+    fixture.server.settle();
+    const std::string bytes = peer.read();
+    chunks += i == 0 ? bytes.substr(bytes.find("\r\n\r\n") + 4) : bytes;
+    CHECK(gunzip(test::parseAnswers(head + chunks + "0\r\n\r\n").answers.at(0).body) == wanted);
+    handle.post([](http::Exchange& exchange) { exchange.send(" more", false); });
+    wanted += " more";
+  }
 }
 
 }  // namespace

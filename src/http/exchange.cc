@@ -290,17 +290,21 @@ void Exchange::releaseService() noexcept {
   pin_ = nullptr;
 }
 
+// What is left once head and route are gone.
+std::unique_ptr<ParkedState> Exchange::parkState() noexcept {
+  if (!isWatched()) return nullptr;
+  auto left = std::make_unique<ParkedState>();
+  left->progress = state_->progress;
+  for (const auto& observer : askedRoute().observers) {
+    if (auto parked = observer->onPark(*this)) left->observers.push_back(std::move(parked));
+  }
+  left->attachments = std::move(state_->attachments);
+  return left;
+}
+
 void Exchange::park() noexcept {
   if (!open() || parked()) return;
-  const auto& observers = askedRoute().observers;
-  if (!observers.empty() || !state_->attachments.empty()) {
-    parked_ = std::make_unique<ParkedState>();
-    parked_->progress = state_->progress;
-    for (const auto& observer : observers) {
-      if (auto parked = observer->onPark(*this)) parked_->observers.push_back(std::move(parked));
-    }
-    parked_->attachments = std::move(state_->attachments);
-  }
+  parked_ = parkState();
   state_->clear();
   state_ = nullptr;
   head_ = nullptr;
@@ -316,18 +320,18 @@ ExchangeHandle Exchange::handle() {
 }
 
 Outcome Exchange::outcome() const noexcept {
-  Outcome how;
-  if (const Progress* kept = progress()) {
-    how.status = kept->status;
-    how.content_bytes = kept->content_bytes;
-    how.duration_ns = context_->loop().nowNs() - kept->started_ns;
-    how.upstream_ns = kept->upstream_ns;
-  }
-  return how;
+  const Progress* kept = progress();
+  return kept != nullptr ? kept->outcome(context_->loop().nowNs()) : Outcome{};
 }
 
 void Exchange::end() noexcept {
   if (context_ != nullptr) finish(outcome());
+}
+
+std::unique_ptr<ParkedState> Exchange::endUntold() noexcept {
+  std::unique_ptr<ParkedState> left = parked() ? std::move(parked_) : parkState();
+  forget();
+  return left;
 }
 
 void Exchange::finish(const Outcome& outcome) noexcept {
@@ -335,9 +339,13 @@ void Exchange::finish(const Outcome& outcome) noexcept {
     for (const auto& observer : askedRoute().observers) observer->onEnd(*this, outcome);
   }
   if (parked_ != nullptr) {
-    for (const auto& observer : parked_->observers) observer->onEnd(outcome);
+    parked_->tell(outcome);
     parked_.reset();
   }
+  forget();
+}
+
+void Exchange::forget() noexcept {
   if (state_ != nullptr) state_->clear();
   state_ = nullptr;
   if (name_.given()) {

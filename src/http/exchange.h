@@ -32,7 +32,8 @@ class ExchangeHandle;
 // head: REQUIRES of reply(), replyError() and begin(): !headSent(); otherwise they do nothing.
 class Exchange {
  public:
-  Exchange() noexcept = default;
+  Exchange() noexcept
+      : head_request_(false), has_body_(false), head_sent_(false), aborted_(false), paused_(false) {}
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
@@ -226,10 +227,16 @@ class Exchange {
   }
   // That many of them have not reached the socket, and will not.
   void uncountContent(uint64_t bytes) noexcept {
-    if (Progress* kept = progress())
-      kept->content_bytes -= bytes < kept->content_bytes ? bytes : kept->content_bytes;
+    if (Progress* kept = progress()) kept->uncount(bytes);
   }
   void end() noexcept;  // answered: forget everything
+  // Whether anybody waits for the end. REQUIRES: active().
+  bool isWatched() const noexcept {
+    return parked() ? parked_ != nullptr : !askedRoute().observers.empty() || !state_->attachments.empty();
+  }
+  // As end(), but nobody is told: the protocol does that once the client has taken the answer, or is gone.
+  // nullptr: nobody is to be told. REQUIRES: active().
+  std::unique_ptr<ParkedState> endUntold() noexcept;
   // Tells the listener, then end(). Where the protocol itself answers now, `status` and `content_bytes` are
   // of that answer.
   void abort(AbortReason reason, int status = 0, uint64_t content_bytes = 0) noexcept;
@@ -254,7 +261,9 @@ class Exchange {
   }
   void makeRequestId() const noexcept;
   void releaseService() noexcept;
+  std::unique_ptr<ParkedState> parkState() noexcept;
   void finish(const Outcome& outcome) noexcept;
+  void forget() noexcept;
 
   LoopContext* context_ = nullptr;
   StreamPort* port_ = nullptr;
@@ -272,11 +281,11 @@ class Exchange {
   int16_t page_status_ = 0;   // to send with that page
   uint16_t next_filter_ = 0;
   uint8_t reroutes_ = 0;
-  bool head_request_ = false;
-  bool has_body_ = false;
-  bool head_sent_ = false;
-  bool aborted_ = false;
-  bool paused_ = false;  // by a filter
+  bool head_request_ : 1;
+  bool has_body_ : 1;
+  bool head_sent_ : 1;
+  bool aborted_ : 1;
+  bool paused_ : 1;  // by a filter
 };
 
 // An exchange's name for other threads and later times. Freely copied. Once the exchange is over, what is

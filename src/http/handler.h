@@ -63,7 +63,7 @@ class ResponseFilter {
 // How an exchange ended.
 struct Outcome {
   int status = 0;              // of the answer's head; 0: none was sent
-  uint64_t content_bytes = 0;  // of the answer's content that were handed to the connection
+  uint64_t content_bytes = 0;  // of the answer's content that the socket has taken
   int64_t duration_ns = 0;     // since the request's head was complete
   int64_t upstream_ns = -1;    // of it, what other servers took; -1: none was asked
   bool aborted = false;        // the answer was not completed, for `reason`
@@ -79,15 +79,15 @@ struct UnroutedRequest {
   std::string_view received;  // then: what came of its first line
 };
 
-// What is left of an observer's interest in an exchange that has parked: it took what it needs of the
-// request.
+// What is left of an observer's interest in an exchange that has parked, or whose answer the client takes
+// slowly: it took what it needs of the request.
 class ParkedObserver {
  public:
   virtual ~ParkedObserver() = default;
   virtual void onEnd(const Outcome& outcome) noexcept = 0;
 };
 
-// Is told of every end of an exchange of its route, after the last byte of the answer has been handed over or
+// Is told of every end of an exchange of its route, after the socket has taken the last byte of the answer or
 // the exchange was aborted: an access log. The request can still be read, the answer is gone. Immutable, as
 // Handler.
 class ExchangeObserver {
@@ -104,7 +104,8 @@ class ExchangeObserver {
   }
 };
 
-// Something a filter keeps with an exchange; destroyed when the exchange has ended, parked or not.
+// Something a filter keeps with an exchange; destroyed when the exchange has ended, parked or not, and the
+// socket has taken its answer. The exchange itself may be gone by then.
 class Attachment {
  public:
   virtual ~Attachment() = default;

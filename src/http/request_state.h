@@ -21,6 +21,17 @@ struct Progress {
   int64_t started_ns = 0;
   int64_t upstream_ns = -1;
   int status = 0;  // of the head that was sent
+
+  Outcome outcome(int64_t now_ns) const noexcept {
+    Outcome how;
+    how.status = status;
+    how.content_bytes = content_bytes;
+    how.duration_ns = now_ns - started_ns;
+    how.upstream_ns = upstream_ns;
+    return how;
+  }
+  // `bytes` of the content have not reached the socket, and will not.
+  void uncount(uint64_t bytes) noexcept { content_bytes -= bytes < content_bytes ? bytes : content_bytes; }
 };
 
 // What is found out about a request while it is being answered. Lies beside its head and goes with it: an
@@ -56,11 +67,15 @@ struct RequestState {
   }
 };
 
-// What of it outlives parking, where somebody wants to know.
+// What of it outlives parking, and an answer that the client is still taking, where somebody wants to know.
 struct ParkedState {
   Progress progress;
   std::vector<std::unique_ptr<ParkedObserver>> observers;
   std::vector<std::unique_ptr<Attachment>> attachments;
+
+  void tell(const Outcome& outcome) const noexcept {
+    for (const auto& observer : observers) observer->onEnd(outcome);
+  }
 };
 
 }  // namespace roost::http

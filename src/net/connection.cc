@@ -181,18 +181,31 @@ size_t Connection::writeNow(std::string_view bytes) noexcept {
   return result.bytes;
 }
 
+void Connection::sendNow() noexcept {
+  if (closed() || has(kConnecting) || has(kWantsWrite) || out_.empty()) return;
+  size_t most = 0;
+  sendTurn(most);
+}
+
+// Sends as much as the socket takes and the turn allows, which is `most`.
+IoResult Connection::sendTurn(size_t& most) noexcept {
+  size_t& turn_bytes = context_.turnBytes(*this);
+  most = OutQueue::kTurnBytes - std::min(turn_bytes, OutQueue::kTurnBytes);
+  IoResult result{IoState::kWantWrite, 0, 0};
+  if (most > 0) result = out_.flush(context_.out_pool_, *transport_, fd_, most);
+  turn_bytes += result.bytes;
+  bytes_out_ += result.bytes;
+  return result;
+}
+
 void Connection::flush() noexcept {
   if (closed() || has(kInRead) || has(kConnecting) || has(kWantsWrite)) return;
   if (out_.empty()) {
     if (has(kCloseAfterWrite)) finishClose();
     return;
   }
-  size_t& turn_bytes = context_.turnBytes(*this);
-  const size_t most = OutQueue::kTurnBytes - std::min(turn_bytes, OutQueue::kTurnBytes);
-  IoResult result{IoState::kWantWrite, 0, 0};
-  if (most > 0) result = out_.flush(context_.out_pool_, *transport_, fd_, most);
-  turn_bytes += result.bytes;
-  bytes_out_ += result.bytes;
+  size_t most = 0;
+  const IoResult result = sendTurn(most);
   switch (result.state) {
     case IoState::kDone:
       if (has(kCloseAfterWrite)) {

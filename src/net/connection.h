@@ -63,6 +63,11 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   size_t writeNow(std::string_view bytes) noexcept;
   // Sends what is queued, as far as the socket takes it.
   void flush() noexcept;
+  // As flush(), also from within onRead, but tells the session nothing: what is left or has failed, the next
+  // flush tells of.
+  void sendNow() noexcept;
+  // The socket was found full, and has not taken more since.
+  bool writeBlocked() const noexcept { return has(kWantsWrite); }
   bool writing() const noexcept { return !out_.empty(); }
   // Bytes of memory that wait to be sent; file ranges do not count.
   uint32_t queuedBytes() const noexcept { return out_.memoryBytes(); }
@@ -125,6 +130,7 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   }
   void start(bool connecting) noexcept;
   void finishConnect() noexcept;
+  IoResult sendTurn(size_t& most) noexcept;
   void readReady() noexcept;
   void deliver(Chunk& in) noexcept;
   void keepRest(Chunk& in) noexcept;

@@ -232,7 +232,7 @@ void ServerSession::settle() noexcept {
     const bool worth_reading = !expects_continue_ && keep_alive_ &&
                                (chunked_body_ || body_left_ <= options().max_discard_body_bytes);
     if (worth_reading) {
-      exchange_.end();
+      endExchange();
       // For all that is left of it. While the answer is still going out, the client's reading is timed.
       if (busy_ || !connection_->writing()) connection_->setDeadline(options().body_timeout_ms);
       connection_->resumeRead();
@@ -246,7 +246,7 @@ void ServerSession::settle() noexcept {
 
 void ServerSession::finish() noexcept {
   const bool unread = reading_ == Reading::kBody || reading_ == Reading::kEnd || input_behind_;
-  exchange_.end();
+  endExchange();
   if (!keep_alive_) {
     reading_ = Reading::kEnd;
     connection_->setDeadline(options().send_timeout_ms);
@@ -293,7 +293,7 @@ void ServerSession::giveSlot() noexcept {
 
 // Nothing is under way: the connection goes back to the Protocol, and this object to its pool.
 void ServerSession::detachIfIdle(bool input_left) noexcept {
-  if (reading_ != Reading::kHead || slot_ != nullptr || input_left) return;
+  if (reading_ != Reading::kHead || slot_ != nullptr || sending_ != nullptr || input_left) return;
   connection_->setSession(protocol_);
   protocol_.release(*this);
 }
@@ -349,6 +349,8 @@ void ServerSession::onWriteBlocked(net::Connection& connection, size_t) noexcept
 }
 
 void ServerSession::onWriteComplete(net::Connection& connection) noexcept {
+  const bool told = sending_ != nullptr;
+  tellSent();
   if (reading_ == Reading::kUpgraded) {
     connection.clearDeadline();
     if (blocked_) {
@@ -372,9 +374,12 @@ void ServerSession::onWriteComplete(net::Connection& connection) noexcept {
   }
   if (reading_ != Reading::kHead) return;
   connection.setDeadline(slot_ != nullptr ? options().head_timeout_ms : options().keep_alive_timeout_ms);
-  if (!connection.readPaused()) return;
-  connection.resumeRead();
-  connection.offerInputSoon();
+  if (connection.readPaused()) {
+    connection.resumeRead();
+    connection.offerInputSoon();
+  } else if (told) {
+    detachIfIdle(connection.unreadBytes() > 0);
+  }
 }
 
 void ServerSession::onTimeout(net::Connection& connection) noexcept {
@@ -383,6 +388,7 @@ void ServerSession::onTimeout(net::Connection& connection) noexcept {
       connection.setDeadline(options().send_timeout_ms);
     } else {
       countTimeout();
+      tellUnsent(AbortReason::kTimeout);
       connection.reset();
     }
     return;
@@ -406,10 +412,17 @@ bool ServerSession::owesAnswer() const noexcept {
 }
 
 void ServerSession::onError(net::Connection&, int sys_errno) noexcept {
-  abortExchange(sys_errno == ETIMEDOUT ? AbortReason::kTimeout : AbortReason::kReset);
+  const AbortReason reason = sys_errno == ETIMEDOUT ? AbortReason::kTimeout : AbortReason::kReset;
+  tellUnsent(reason);
+  abortExchange(reason);
 }
 
-void ServerSession::onClose(net::Connection&) noexcept {
+void ServerSession::onClose(net::Connection& connection) noexcept {
+  if (connection.writing()) {
+    tellUnsent(AbortReason::kPeerClosed);
+  } else {
+    tellSent();
+  }
   abortExchange(AbortReason::kPeerClosed);
   giveSlot();
   reading_ = Reading::kEnd;

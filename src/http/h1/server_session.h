@@ -70,8 +70,9 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   // How much of pipelined requests' answers, and of a body its listener has not dealt with, may pile up.
   static constexpr uint32_t kOutLimit = 256 << 10;
   static constexpr uint32_t kBodyWindow = 256 << 10;
-  static constexpr uint32_t kAheadLimit = 64 << 10;  // of input behind a request that is being answered
-  static constexpr size_t kCopyLimit = 4096;         // smaller answers are gathered, larger ones referenced
+  static constexpr uint32_t kAheadLimit = 64 << 10;   // of input behind a request that is being answered
+  static constexpr uint32_t kGatherLimit = 16 << 10;  // of gathered answers that count as sent
+  static constexpr size_t kCopyLimit = 4096;          // smaller answers are gathered, larger ones referenced
 
   const ServiceOptions& options() const noexcept;
 
@@ -97,6 +98,10 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   void offerLater() noexcept;
   void settle() noexcept;  // ends the exchange when both its sides are done
   void finish() noexcept;
+  void endExchange() noexcept;
+  bool answerWaits() noexcept;
+  void tellSent() noexcept;
+  void tellUnsent(AbortReason reason) noexcept;
   void keepHead() noexcept;
   void giveSlot() noexcept;
   void detachIfIdle(bool input_left) noexcept;
@@ -119,7 +124,8 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   HeadSlot* slot_ = nullptr;
   Exchange exchange_;
   std::unique_ptr<ByteStreamListener> stream_;
-  uint64_t body_left_ = 0;  // of a request with Content-Length
+  std::unique_ptr<ParkedState> sending_;  // of the exchange before, whose answer the client is still taking
+  uint64_t body_left_ = 0;                // of a request with Content-Length
   uint64_t body_seen_ = 0;
   uint64_t out_left_ = 0;     // of an answer with Content-Length
   int64_t head_done_ns_ = 0;  // when the request's head was complete; 0: none that has not been answered

@@ -1,4 +1,4 @@
-// The writing side of a ServerSession: heads, content and its framing, upgrades.
+// The writing side of a ServerSession: heads, content and its framing, who is told when it is sent, upgrades.
 #include <algorithm>
 #include <utility>
 
@@ -158,6 +158,47 @@ void ServerSession::endAnswer() noexcept {
   blocked_ = false;
   connection_->flush();
   settle();
+}
+
+// Those who are told of the end wait until the client has taken the answer; the next request waits with them
+// (readHead), or a place that is given back at the end would still be taken.
+void ServerSession::endExchange() noexcept {
+  if (answerWaits()) {
+    sending_ = exchange_.endUntold();
+  } else {
+    exchange_.end();
+  }
+}
+
+// Whether somebody is to be told, and the socket does not take all of the answer now. Answers to pipelined
+// requests that are sent together are not: finding out would cost a call each.
+bool ServerSession::answerWaits() noexcept {
+  if (!connection_->writing() || !exchange_.active() || !exchange_.isWatched()) return false;
+  if (!busy_) return true;  // endAnswer() has flushed
+  const bool gathers = input_behind_ && !connection_->writeBlocked() &&
+                       connection_->queuedBytes() <= kGatherLimit &&
+                       connection_->unsentBytes() <= kGatherLimit;
+  if (gathers) return false;
+  connection_->sendNow();
+  return connection_->writing();
+}
+
+void ServerSession::tellSent() noexcept {
+  if (sending_ == nullptr) return;
+  const std::unique_ptr<ParkedState> told = std::move(sending_);
+  told->tell(told->progress.outcome(protocol_.context().loop().nowNs()));
+}
+
+// The client has gone, or was given up, before it had taken the answer.
+void ServerSession::tellUnsent(AbortReason reason) noexcept {
+  if (sending_ == nullptr) return;
+  const std::unique_ptr<ParkedState> told = std::move(sending_);
+  if (const HttpCounters* counters = protocol_.context().counters()) counters->aborted.add();
+  told->progress.uncount(connection_->unsentBytes());
+  Outcome how = told->progress.outcome(protocol_.context().loop().nowNs());
+  how.aborted = true;
+  how.reason = reason;
+  told->tell(how);
 }
 
 // The fast way out: a whole answer that lies ready.

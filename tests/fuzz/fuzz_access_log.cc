@@ -73,6 +73,11 @@ std::string lineOf(LineFormat format, const std::string& bytes, uint8_t flags) {
   std::vector<std::string> texts(count);
   for (size_t i = 0; i < bytes.size(); ++i) texts[i % count] += bytes[i];
   for (std::string& text : texts) text.resize(std::min<size_t>(text.size(), 300));
+  // What is copied as it is was looked at before: it holds nothing else when it gets here.
+  for (size_t i = 0; i < count; ++i) {
+    if (!format.texts()[i].isHarmless()) continue;
+    for (char& c : texts[i]) c = static_cast<char>('a' + static_cast<unsigned char>(c) % 26);
+  }
   LineWriter writer(std::move(format));
   log::LineBuffer out;
   writer.appendLine(recordOf(texts, flags).data(), 1'795'176'000'123'456'789, out);

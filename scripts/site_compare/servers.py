@@ -10,6 +10,8 @@ import socket
 import subprocess
 import time
 
+from bench.process import free_port
+
 START_TIMEOUT_S = 30
 SERVING = re.compile(r"roost: serving http://127\.0\.0\.1:(\d+)/")
 
@@ -43,11 +45,6 @@ http {{
   }}
 }}
 """
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 def schema_of(binary):

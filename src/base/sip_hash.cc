@@ -1,7 +1,8 @@
 #include "base/sip_hash.h"
 
 #include <cstring>
-#include <random>
+
+#include "base/random.h"
 
 namespace roost {
 namespace {
@@ -42,10 +43,8 @@ uint64_t littleEndian(const char* bytes, size_t size) noexcept {
 
 }  // namespace
 
-SipKey SipKey::random() {
-  std::random_device device;
-  const auto word = [&device] { return (uint64_t{device()} << 32) | device(); };
-  return {word(), word()};
+SipKey SipKey::random() noexcept {
+  return {randomWord(), randomWord()};
 }
 
 template <int kRounds, int kFinalRounds>

@@ -11,7 +11,7 @@ struct SipKey {
   uint64_t high = 0;
 
   // From the kernel's generator.
-  static SipKey random();
+  static SipKey random() noexcept;
 };
 
 // SipHash (Aumasson and Bernstein, 2012) of `bytes`: with a secret key nobody outside can find inputs that

@@ -178,49 +178,37 @@ ClientAddress::ClientAddress(Options options)
       is_forwarded_(equalsToken(options_.header, "Forwarded")) {}
 
 ClientAddress::Found ClientAddress::find(const RequestHead& head) const noexcept {
-  if (is_forwarded_) return findForwarded(head);
-  Found found = findInList(head);
-  findScheme(head, found);
+  Found found;
+  walk(head, found);
+  if (!is_forwarded_) findScheme(head, found);
   return found;
 }
 
-ClientAddress::Found ClientAddress::findInList(const RequestHead& head) const noexcept {
-  Found found;
+// From the nearest proxy outwards, as long as proxies are trusted.
+void ClientAddress::walk(const RequestHead& head, Found& found) const noexcept {
   LinesFromEnd lines(head, header_id_, options_.header);
   std::string_view line, element;
   size_t hops = 0;
   while (lines.next(line)) {
-    while (takeLastElement(line, element, false)) {
-      const net::PeerAddr node = parseNode(element);
-      if (node.family == 0 || ++hops > kMaxHops) return found;
-      found.client = node;
-      if (!options_.trusted.contains(node)) return found;
-    }
-  }
-  return found;
-}
-
-ClientAddress::Found ClientAddress::findForwarded(const RequestHead& head) const noexcept {
-  Found found;
-  LinesFromEnd lines(head, header_id_, options_.header);
-  std::string_view line, element;
-  size_t hops = 0;
-  while (lines.next(line)) {
-    while (takeLastElement(line, element, true)) {
+    while (takeLastElement(line, element, is_forwarded_)) {
+      if (++hops > kMaxHops) return;
       ForwardedElement parsed;
-      if (++hops > kMaxHops || !parseForwardedElement(element, parsed)) return found;
+      if (!is_forwarded_) {
+        parsed.node = element;
+      } else if (!parseForwardedElement(element, parsed)) {
+        return;
+      }
       // A proxy that hides its client may still say how that came.
       if (!parsed.proto.empty()) {
         found.scheme_known = true;
         found.https = equalsToken(parsed.proto, "https");
       }
       const net::PeerAddr node = parseNode(parsed.node);
-      if (node.family == 0) return found;
+      if (node.family == 0) return;
       found.client = node;
-      if (!options_.trusted.contains(node)) return found;
+      if (!options_.trusted.contains(node)) return;
     }
   }
-  return found;
 }
 
 // The nearest proxy's word alone: whether others behind it have overwritten a client's is not known.

@@ -44,8 +44,7 @@ class ClientAddress {
   Found find(const RequestHead& head) const noexcept;
 
  private:
-  Found findForwarded(const RequestHead& head) const noexcept;
-  Found findInList(const RequestHead& head) const noexcept;
+  void walk(const RequestHead& head, Found& found) const noexcept;
   void findScheme(const RequestHead& head, Found& found) const noexcept;
 
   const Options options_;

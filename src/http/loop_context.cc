@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 #include <utility>
+
+#include "base/hex.h"
+#include "base/random.h"
 
 namespace roost::http {
 
@@ -32,47 +34,15 @@ Exchange* ExchangeTable::find(Name name) const noexcept {
   return entries_[name.slot].exchange;
 }
 
-namespace {
-
-uint64_t randomWord() {
-  std::random_device device;
-  return uint64_t{device()} << 32 | device();
-}
-
-// A bijection that leaves no pattern of its argument to be seen (splitmix64's).
-uint64_t scrambled(uint64_t x) noexcept {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
-// Eight hexadecimal digits, all at once: a request that is logged has an id, and a digit at a time took 20
-// ns.
-void putHex(char* to, uint32_t value) noexcept {
-  char digits[8];
-  uint64_t v = 0;
-  for (int i = 0; i < 4; ++i)
-    v |= uint64_t{value >> (24 - 8 * i) & 0xff} << (16 * i);  // a byte in every second
-  v = ((v >> 4) | (v << 8)) & 0x0f0f0f0f0f0f0f0f;  // a digit's value in each, the first in the lowest
-  const uint64_t letters = ((v + 0x0606060606060606) >> 4) & 0x0101010101010101;
-  v += 0x3030303030303030 + letters * ('a' - '0' - 10);
-  for (int i = 0; i < 8; ++i) digits[i] = static_cast<char>(v >> (8 * i));
-  std::memcpy(to, digits, sizeof digits);
-}
-
-}  // namespace
-
 void LoopContext::nextRequestId(std::array<char, 32>& out) noexcept {
   const uint64_t second = scrambled(request_id_base_ + ++last_request_);
   std::memcpy(out.data(), request_id_prefix_.data(), request_id_prefix_.size());
-  putHex(out.data() + 16, static_cast<uint32_t>(second >> 32));
-  putHex(out.data() + 24, static_cast<uint32_t>(second));
+  putHex16(out.data() + 16, second);
 }
 
 LoopContext::LoopContext(net::IoContext& io, event::TaskPool& tasks) noexcept
     : io_(io), tasks_(tasks), request_id_base_(randomWord()), date_(io.loop()) {
-  putHex(request_id_prefix_.data(), static_cast<uint32_t>(request_id_base_ >> 32));
-  putHex(request_id_prefix_.data() + 8, static_cast<uint32_t>(request_id_base_));
+  putHex16(request_id_prefix_.data(), request_id_base_);
 }
 
 LoopContext::~LoopContext() = default;

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "http/field_syntax.h"
 #include "http/mime_builtin.h"
 #include "http/token_list.h"
 
@@ -17,18 +18,6 @@ namespace roost::http {
 namespace {
 
 constexpr size_t kInitialSlots = 1024;
-
-bool isTokenChar(char c) noexcept {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         (c != '\0' && std::strchr("!#$%&'*+-.^_`|~", c) != nullptr);
-}
-
-bool isToken(std::string_view text) noexcept {
-  for (const char c : text) {
-    if (!isTokenChar(c)) return false;
-  }
-  return !text.empty();
-}
 
 // type "/" subtype, and parameters that could not break out of a field; their grammar is left to who wrote
 // them.

@@ -1,13 +1,12 @@
 #include "http/range.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstring>
-#include <ctime>
 
+#include "base/hex.h"
+#include "base/random.h"
 #include "http/token_list.h"
 
 namespace roost::http {
@@ -100,32 +99,11 @@ size_t digitsOf(uint64_t number) noexcept {
   return digits;
 }
 
-uint64_t randomWord() noexcept {
-  uint64_t word = 0;
-  if (::getrandom(&word, sizeof word, 0) == static_cast<ssize_t>(sizeof word)) return word;
-  // Only before the kernel has any entropy, interrupted: a boundary must be unlikely in the content, not
-  // secret.
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_nsec) << 32 ^ static_cast<uint64_t>(now.tv_sec);
-}
-
-// A bijection of 64 bits that spreads neighbouring numbers all over.
-uint64_t mix(uint64_t word) noexcept {
-  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
-  word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
-  return word ^ (word >> 31);
-}
-
-void putHex(char* out, uint64_t word) noexcept {
-  for (int shift = 60; shift >= 0; shift -= 4) *out++ = "0123456789abcdef"[word >> shift & 15];
-}
-
 void makeBoundary(char* out) noexcept {
   static const uint64_t process_word = randomWord();
   static std::atomic<uint64_t> counter{randomWord()};
-  putHex(out, process_word);
-  putHex(out + 16, mix(counter.fetch_add(1, std::memory_order_relaxed)));
+  putHex16(out, process_word);
+  putHex16(out + 16, scrambled(counter.fetch_add(1, std::memory_order_relaxed)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hex.h"
 #include "http/router.h"
 #include "http/target.h"
 
@@ -13,10 +14,6 @@ namespace {
 
 constexpr size_t kMostNameBytes = 32;
 constexpr std::string_view kDots = "...";
-
-bool isHexDigit(char c) noexcept {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 bool isName(std::string_view text) noexcept {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -27,7 +24,7 @@ bool isName(std::string_view text) noexcept {
 
 bool hasEscape(std::string_view path) noexcept {
   for (size_t i = path.find('%'); i != std::string_view::npos; i = path.find('%', i + 1)) {
-    if (i + 2 < path.size() && isHexDigit(path[i + 1]) && isHexDigit(path[i + 2])) return true;
+    if (i + 2 < path.size() && hexValue(path[i + 1]) >= 0 && hexValue(path[i + 2]) >= 0) return true;
   }
   return false;
 }

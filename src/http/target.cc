@@ -3,6 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/hex.h"
+
 namespace roost::http {
 
 namespace {
@@ -181,15 +183,18 @@ DecodedPath decodePath(std::string_view raw, char* out, size_t capacity) noexcep
   return path;
 }
 
+void appendPercentEncoded(std::string& out, char c) {
+  out += '%';
+  out += kUpperHexDigits[byteOf(c) >> 4];
+  out += kUpperHexDigits[byteOf(c) & 15];
+}
+
 void appendEncodedPath(std::string& out, std::string_view path) {
-  constexpr char kHexDigits[] = "0123456789ABCDEF";
   for (const char c : path) {
     if (kUnescaped[byteOf(c)]) {
       out += c;
     } else {
-      out += '%';
-      out += kHexDigits[byteOf(c) >> 4];
-      out += kHexDigits[byteOf(c) & 15];
+      appendPercentEncoded(out, c);
     }
   }
 }

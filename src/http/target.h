@@ -50,6 +50,9 @@ struct DecodedPath {
 // REQUIRES: `out` has `capacity` bytes and does not overlap `raw`. kTooLong unless capacity > raw.size().
 DecodedPath decodePath(std::string_view raw, char* out, size_t capacity) noexcept;
 
+// Appends "%XX" for a byte (RFC 3986 section 2.1).
+void appendPercentEncoded(std::string& out, char c);
+
 // Appends `path` so that it may stand in a Location field or a link: everything that is not a pchar or '/' of
 // RFC 3986 section 3.3 becomes %XX. decodePath gives the same path back. Not for hot paths: the string may
 // grow.

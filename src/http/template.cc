@@ -5,17 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hex.h"
 #include "http/target.h"
 
 namespace roost::http {
 namespace {
-
-int hexValue(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 // As forms encode: %XX and '+' for a space.
 void appendDecoded(std::string& out, std::string_view text) {

@@ -20,21 +20,13 @@ bool isUnreserved(char c) noexcept {
   return isAlnum(c) || kUnreservedMarks.find(c) != std::string_view::npos;
 }
 
-void appendPercent(std::string& out, char c) {
-  constexpr char kHexDigits[] = "0123456789ABCDEF";
-  const auto byte = static_cast<unsigned char>(c);
-  out += '%';
-  out += kHexDigits[byte >> 4];
-  out += kHexDigits[byte & 15];
-}
-
 template <class Keep>
 void appendEncoded(std::string& out, std::string_view value, Keep&& keep) {
   for (const char c : value) {
     if (keep(c)) {
       out += c;
     } else {
-      appendPercent(out, c);
+      appendPercentEncoded(out, c);
     }
   }
 }

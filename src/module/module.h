@@ -21,8 +21,6 @@ struct StartContext {
   Sys& sys;
   size_t loop_count;
   config::Node config;  // the root of the effective configuration
-  // One request is to be explained and no more: nothing is written, to a log of one's own for instance.
-  bool only_explains = false;
 };
 
 // What surrounds the route that a module is asked to build.

@@ -28,7 +28,6 @@ class Registry {
   size_t size() const noexcept { return entries_.size(); }
   // In their order, which is the one in which their filters see requests. REQUIRES: index < size().
   const std::string& key(size_t index) const noexcept { return entries_[index].schema.key; }
-  bool isHandler(size_t index) const noexcept { return entries_[index].schema.is_handler; }
   Module& module(size_t index) const noexcept { return *entries_[index].module; }
 
   // The schema of the whole configuration: the core's and every module's. Errors: see

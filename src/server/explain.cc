@@ -187,7 +187,7 @@ Result<Explanation> explain(const ServerConfig& config, config::Node root, modul
                             Sys& sys, const ExplainRequest& request) {
   auto loop = event::Loop::create(sys, 0);
   if (!loop.ok()) return loop.status();
-  Status status = registry.start({sys, 1, root, true});
+  Status status = registry.start({sys, 1, root});
   if (!status.ok()) return status;
   Explanation explanation;
   AnswerReader reader(request.method == "HEAD");

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "http/ascii.h"
+#include "http/field_syntax.h"
+#include "http/token_list.h"
 #include "server/explain.h"
 
 namespace roost::server {
@@ -10,34 +13,12 @@ namespace {
 
 constexpr uint16_t kClientPort = 50000;
 
-constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-
-bool isToken(std::string_view text) noexcept {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           kMarks.find(c) != std::string_view::npos;
-  });
-}
-
 bool isVisible(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c != 0x7f; });
 }
 
 bool startsWith(std::string_view text, std::string_view start) noexcept {
   return text.substr(0, start.size()) == start;
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-bool equalsIgnoringCase(std::string_view a, std::string_view b) noexcept {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-           return lower(x) == lower(y);
-         });
 }
 
 // Splits "http://host/path" into the request's host and target.
@@ -66,16 +47,14 @@ Status takeUrl(std::string_view url, ExplainRequest& request) {
 Status takeField(std::string_view text, ExplainRequest& request) {
   const size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  if (colon == std::string_view::npos || !isToken(name))
+  if (colon == std::string_view::npos || !http::isToken(name))
     return Status::error(fmt::format("-H \"{}\": write \"Name: value\"", text));
-  const std::string_view value = trimmed(text.substr(colon + 1));
-  const bool good = std::none_of(value.begin(), value.end(), [](char c) {
-    return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == 0x7f;
-  });
-  if (!good) return Status::error(fmt::format("-H {}: a value holds no control characters", name));
-  if (equalsIgnoringCase(name, "host")) {
+  const std::string_view value = http::trimOws(text.substr(colon + 1));
+  if (!http::isFieldValue(value))
+    return Status::error(fmt::format("-H {}: a value holds no control characters", name));
+  if (http::equalsToken(name, "host")) {
     request.host = std::string(value);
-  } else if (equalsIgnoringCase(name, "content-length") || equalsIgnoringCase(name, "transfer-encoding")) {
+  } else if (http::equalsToken(name, "content-length") || http::equalsToken(name, "transfer-encoding")) {
     return Status::error(fmt::format("-H {}: a request that is explained has no body", name));
   } else {
     request.fields += fmt::format("{}: {}\r\n", name, value);
@@ -92,12 +71,12 @@ std::string ExplainRequest::wire() const {
 Result<ExplainRequest> parseExplainRequest(std::string_view text, const std::vector<std::string>& fields,
                                            std::string_view client) {
   ExplainRequest request;
-  text = trimmed(text);
+  text = http::trimOws(text);
   const size_t space = text.find(' ');
   request.method = space == std::string_view::npos ? "GET" : std::string(text.substr(0, space));
-  if (!isToken(request.method))
+  if (!http::isToken(request.method))
     return Status::error(fmt::format("\"{}\" is no method: write \"GET http://host/path\"", request.method));
-  const std::string_view url = space == std::string_view::npos ? text : trimmed(text.substr(space));
+  const std::string_view url = space == std::string_view::npos ? text : http::trimOws(text.substr(space));
   Status status = takeUrl(url, request);
   for (const std::string& field : fields) {
     if (status.ok()) status = takeField(field, request);

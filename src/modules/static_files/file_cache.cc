@@ -1,8 +1,9 @@
 #include "modules/static_files/file_cache.h"
 
 #include <cstring>
-#include <random>
 #include <utility>
+
+#include "base/random.h"
 
 namespace roost::modules::static_files {
 namespace {
@@ -15,11 +16,6 @@ constexpr size_t kEntryOverhead = 2 * sizeof(void*) + 96;
 size_t heapBytes(const std::string& text) noexcept {
   constexpr size_t kInPlace = 15;
   return text.capacity() > kInPlace ? text.capacity() + 1 : 0;
-}
-
-uint64_t randomSeed() {
-  std::random_device device;
-  return (uint64_t{device()} << 32) | device();
 }
 
 uint64_t mix(uint64_t a, uint64_t b) noexcept {
@@ -39,7 +35,7 @@ uint64_t load(const char* p, size_t size) noexcept {
 FileCache::FileCache(uint64_t max_bytes, size_t max_entries, Keeper& keeper)
     : max_bytes_(max_bytes),
       max_entries_(max_entries),
-      seed_(randomSeed()),
+      seed_(randomWord()),
       keeper_(keeper),
       buckets_(kFirstBuckets, nullptr),
       open_(kMaxOpenFiles, UINT64_MAX),

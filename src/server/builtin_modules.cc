@@ -30,6 +30,9 @@
 #ifdef ROOST_HAS_HEADERS
 #include "modules/headers/headers.h"
 #endif
+#ifdef ROOST_HAS_HOLD
+#include "modules/hold/hold.h"
+#endif
 #ifdef ROOST_HAS_RATE_LIMIT
 #include "modules/rate_limit/rate_limit.h"
 #endif
@@ -90,6 +93,9 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
 #endif
 #ifdef ROOST_HAS_RESPOND
   modules.push_back(modules::respond::makeRespond());
+#endif
+#ifdef ROOST_HAS_HOLD
+  modules.push_back(modules::hold::makeHold());
 #endif
 #ifdef ROOST_HAS_COMPRESS
   modules.push_back(modules::compress::makeCompress());

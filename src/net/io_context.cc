@@ -59,13 +59,31 @@ void IoContext::adopt(const AcceptedSocket& socket) noexcept {
   connection.start(false);
 }
 
-Status IoContext::connect(const SocketAddress& address, Session& session) noexcept {
+Status IoContext::bindLocal(int fd, const SocketAddress& local) noexcept {
+  Sys& sys = loop_.sys();
+  if (local.family() != AF_UNIX && local.port() == 0) {
+    const int on = 1;
+    sys.setSockOpt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+  }
+  const int rc = sys.bindTo(fd, local.get(), local.size());
+  return rc < 0 ? Status::fromErrno(-rc, "bind to " + local.toString()) : Status{};
+}
+
+Status IoContext::connect(const SocketAddress& address, Session& session,
+                          const SocketAddress* local) noexcept {
   Sys& sys = loop_.sys();
   const int fd = sys.socketCreate(address.family(), SOCK_STREAM, 0);
   if (fd < 0) return Status::fromErrno(-fd, "socket");
   if (address.family() != AF_UNIX) {
     const int on = 1;
     sys.setSockOpt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  if (local != nullptr) {
+    Status bound = bindLocal(fd, *local);
+    if (!bound.ok()) {
+      sys.closeFd(fd);
+      return bound;
+    }
   }
   const int rc = sys.connectTo(fd, address.get(), address.size());
   if (rc < 0 && rc != -EINPROGRESS) {

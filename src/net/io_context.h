@@ -52,8 +52,11 @@ class IoContext final : private event::Timer, private event::Task {
 
   // Takes over an accepted socket and serves it.
   void adopt(const AcceptedSocket& socket) noexcept;
-  // Begins to connect; the session is told how that goes. An error here means that nothing was begun.
-  Status connect(const SocketAddress& address, Session& session) noexcept;
+  // Begins to connect; the session is told how that goes. An error here means that nothing was begun. `local`
+  // is the address to come from. With port 0 the kernel chooses a port only when it connects
+  // (IP_BIND_ADDRESS_NO_PORT), so that one local port may serve connections to different peers.
+  Status connect(const SocketAddress& address, Session& session,
+                 const SocketAddress* local = nullptr) noexcept;
 
   // Closes every connection; their sessions hear of it before this returns. REQUIRES: the loop is not
   // running.
@@ -108,6 +111,7 @@ class IoContext final : private event::Timer, private event::Task {
   void retire(Connection& connection) noexcept;
   void leaveAddress(uint32_t slot) noexcept;
   Connection& open(int fd, const PeerAddr& peer, uint16_t listener) noexcept;
+  Status bindLocal(int fd, const SocketAddress& local) noexcept;
 
   event::Loop& loop_;
   ChunkPool chunks_;

@@ -647,8 +647,22 @@ TEST_CASE("connection: a client that cannot begin changes nothing", "[connection
   CHECK(f.net.io().connect(SocketAddress::parse("127.0.0.1", 9).value(), client).sysErrno() == EMFILE);
   f.net.sys.failNth(Call::kConnect, 1, ENETUNREACH);
   CHECK(f.net.io().connect(SocketAddress::parse("127.0.0.1", 9).value(), client).sysErrno() == ENETUNREACH);
+  const SocketAddress local = SocketAddress::parse("127.0.0.7", 0).value();
+  f.net.sys.failNth(Call::kBind, 1, EADDRNOTAVAIL);
+  CHECK(f.net.io().connect(SocketAddress::parse("127.0.0.1", 9).value(), client, &local).sysErrno() ==
+        EADDRNOTAVAIL);
   CHECK(client.log.empty());
   CHECK(f.net.io().size() == 0);
+}
+
+TEST_CASE("connection: a client may say where it comes from", "[connection]") {
+  Fixture f;
+  Recorder client;
+  const SocketAddress local = SocketAddress::parse("127.0.0.7", 0).value();
+  f.net.sys.resetCounts();
+  REQUIRE(f.net.io().connect(SocketAddress::parse("127.0.0.1", 9).value(), client, &local).ok());
+  CHECK(f.net.sys.calls(Call::kBind) == 1);
+  CHECK(f.net.sys.calls(Call::kSetSockOpt) == 2);  // TCP_NODELAY, IP_BIND_ADDRESS_NO_PORT
 }
 
 // ---- every call failing in turn ----

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "base/status.h"
+
+namespace roost {
+
+// Gives the calling thread a table of descriptors of its own (unshare(2), CLONE_FILES) and closes in it
+// everything but 0, 1, 2 and `keep`. The limit of descriptors (RLIMIT_NOFILE) counts per table, so each such
+// thread may hold that many, and no call of it waits for another thread's. From then on the number of a
+// descriptor means something else here than in the other threads: none may be handed over or closed across.
+// Threads started by this one afterwards share its table. Errors: the system's; what is open is then
+// unchanged, or still open.
+Status splitFdTable(std::vector<int> keep);
+
+}  // namespace roost

@@ -8,7 +8,12 @@
 #include <memory>
 #include <string_view>
 
+#include "base/buffer.h"
 #include "net/address.h"
+
+namespace roost::event {
+class Loop;
+}
 
 namespace roost::http {
 
@@ -129,28 +134,56 @@ class ExchangeListener {
 };
 
 // Both ends of a connection that has stopped speaking HTTP (RFC 9110 section 7.8), or of a stream tunnelled
-// through one.
+// through one. Valid until its listener's onClose has returned. Loop thread only.
 class ByteStream {
  public:
-  virtual SendResult write(std::string_view bytes) noexcept = 0;  // copied
+  // Queues bytes: copied, or `size` of a shared buffer from `offset`. Nothing is refused: the writer looks at
+  // what flush() answers, or at queuedBytes(). Ignored once closed.
+  virtual void queue(std::string_view copied) noexcept = 0;
+  virtual void queue(BufferRef buffer, size_t offset, size_t size) noexcept = 0;
+  // Sends what is queued. Within onBytes that waits for its return, so that all that comes of one read leaves
+  // in one call.
+  virtual SendResult flush() noexcept = 0;
+  SendResult write(std::string_view copied) noexcept {
+    queue(copied);
+    return flush();
+  }
+  virtual size_t queuedBytes() const noexcept = 0;
+
+  // One deadline, in milliseconds from now; setting it anew is cheap. While the socket takes nothing, the
+  // stream's own deadline for sending stands in its place: onWritable has to set it again.
+  virtual void setDeadline(uint32_t ms) noexcept = 0;
+  virtual void clearDeadline() noexcept = 0;
+
   // When everything written is sent. The listener's onBytes is not called any more, what it has not used is
   // dropped, and nothing can be written.
   virtual void close() noexcept = 0;
+  // Now, by a reset; onClose is called before this returns.
+  virtual void abort(AbortReason reason) noexcept = 0;
   virtual void pauseRead() noexcept = 0;
   virtual void resumeRead() noexcept = 0;
+
+  virtual event::Loop& loop() const noexcept = 0;
+  virtual const net::PeerAddr& peer() const noexcept = 0;
 
  protected:
   ~ByteStream() = default;
 };
 
-// Owned by the upgraded exchange; loop thread.
+// Owned by the stream; loop thread.
 class ByteStreamListener {
  public:
   virtual ~ByteStreamListener() = default;
-  // Returns how many bytes it has used; the rest is offered again with more.
-  virtual size_t onBytes(std::string_view bytes) noexcept = 0;
+  // Returns how many bytes it has used; the rest is offered again with more. It may change the bytes that it
+  // uses, and no others.
+  virtual size_t onBytes(char* bytes, size_t size) noexcept = 0;
+  // Everything has been sent, after kBlocked was answered or after the socket had been full.
   virtual void onWritable() noexcept {}
-  virtual void onEnd() noexcept = 0;                      // the peer will send no more
+  virtual void onDeadline() noexcept {}
+  virtual void onEnd() noexcept = 0;  // the peer will send no more
+  // The server ends. Whoever has something to say to the peer first says it now and closes within a second;
+  // false: the connection may go at once.
+  virtual bool onShutdown() noexcept { return false; }
   virtual void onClose(AbortReason reason) noexcept = 0;  // the last call
 };
 

@@ -20,6 +20,7 @@ struct Chunk {
   uint32_t end = 0;
 
   const char* data() const noexcept { return base + begin; }
+  char* mutableData() noexcept { return base + begin; }
   size_t size() const noexcept { return end - begin; }
   bool empty() const noexcept { return begin == end; }
   char* space() noexcept { return base + end; }

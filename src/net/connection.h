@@ -50,7 +50,7 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   bool closed() const noexcept { return (flags_ & kClosed) != 0; }
 
   void setSession(Session& session) noexcept { session_ = &session; }
-  const Session* session() const noexcept { return session_; }
+  Session* session() const noexcept { return session_; }
 
   // Writing. What is written is queued; it goes out when the current onRead returns, or by flush(). Nothing
   // is refused: the writer watches queuedBytes() and waits for onWriteComplete. Ignored on a closed

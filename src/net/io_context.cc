@@ -154,6 +154,8 @@ void IoContext::run() noexcept {
   turn_of_ = nullptr;
   for (const uint32_t slot : retired_) connections_.erase(slot);
   retired_.clear();
+  for (void* cell : retired_cells_) cells_.give(cell);
+  retired_cells_.clear();
 }
 
 void IoContext::LingerSession::onRead(Connection&, Chunk& in) noexcept {

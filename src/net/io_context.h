@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/cell_pool.h"
 #include "base/slab.h"
 #include "base/status.h"
 #include "event/loop.h"
@@ -81,6 +82,13 @@ class IoContext final : private event::Timer, private event::Task {
   event::Loop& loop() const noexcept { return loop_; }
   ChunkPool& chunks() noexcept { return chunks_; }
 
+  // Memory for small sessions of which there may be one per connection, kCellBytes each, without the
+  // allocator's own share. What is given back is used again after the current batch: the session may be
+  // further up the stack.
+  static constexpr size_t kCellBytes = 48;
+  void* takeCell() { return cells_.take(); }
+  void giveCell(void* cell) { retired_cells_.push_back(cell); }
+
  private:
   friend class Connection;
   class LingerSession final : public Session {
@@ -125,6 +133,8 @@ class IoContext final : private event::Timer, private event::Task {
   LingerSession linger_;
   std::vector<SessionFactory*> factories_;
   std::vector<uint32_t> retired_;
+  CellPool cells_{kCellBytes};
+  std::vector<void*> retired_cells_;
   std::vector<Name> offers_;     // connections whose input is to be offered at the batch's end
   std::vector<Name> under_way_;  // those of this batch, while that happens
   const Connection* turn_of_ = nullptr;

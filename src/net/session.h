@@ -35,6 +35,8 @@ class Session {
   // Whether the peer is to get something that is not queued yet. A server that ends waits for it, within
   // bounds; a connection that owes nothing and writes nothing is closed.
   virtual bool owesAnswer() const noexcept { return false; }
+  // The server is about to end. Once per connection.
+  virtual void onShutdown(Connection&) noexcept {}
 
  protected:
   ~Session() = default;

@@ -47,7 +47,6 @@ ServerSession::ServerSession(Protocol& protocol) noexcept
       answered_(false),
       no_content_(false),
       blocked_(false),
-      end_told_(false),
       input_behind_(false) {}
 
 const ServiceOptions& ServerSession::options() const noexcept {
@@ -301,12 +300,7 @@ void ServerSession::detachIfIdle(bool input_left) noexcept {
 void ServerSession::abortExchange(AbortReason reason, int status, uint64_t content_bytes) noexcept {
   if (exchange_.active()) exchange_.uncountContent(connection_->unsentBytes());
   const HttpCounters* counters = protocol_.context().counters();
-  if (counters != nullptr && exchange_.active() && stream_ == nullptr) counters->aborted.add();
-  if (std::unique_ptr<ByteStreamListener> stream = std::move(stream_)) {
-    stream->onClose(reason);
-    // One of its own calls may be what brought this about.
-    protocol_.context().loop().destroyLater(event::makeTask([gone = std::move(stream)] {}));
-  }
+  if (counters != nullptr && exchange_.active()) counters->aborted.add();
   exchange_.abort(reason, status, content_bytes);
 }
 
@@ -316,12 +310,6 @@ void ServerSession::countTimeout() noexcept {
 
 void ServerSession::onReadEnd(net::Connection& connection) noexcept {
   switch (reading_) {
-    case Reading::kUpgraded:
-      if (!end_told_) {
-        end_told_ = true;
-        stream_->onEnd();
-      }
-      return;
     case Reading::kBody:
       if (connection.readPaused() && connection.unreadBytes() > 0) return;  // what is there comes first
       if (answered_) {
@@ -337,6 +325,7 @@ void ServerSession::onReadEnd(net::Connection& connection) noexcept {
       return;
     case Reading::kHead:
     case Reading::kEnd:
+    case Reading::kUpgraded:
       // Requests that were read already are answered first (see onWriteComplete).
       if (connection.unreadBytes() > 0 && slot_ == nullptr && connection.writing()) return;
       connection.closeAfterWrite(false);
@@ -351,14 +340,6 @@ void ServerSession::onWriteBlocked(net::Connection& connection, size_t) noexcept
 void ServerSession::onWriteComplete(net::Connection& connection) noexcept {
   const bool told = sending_ != nullptr;
   tellSent();
-  if (reading_ == Reading::kUpgraded) {
-    connection.clearDeadline();
-    if (blocked_) {
-      blocked_ = false;
-      stream_->onWritable();
-    }
-    return;
-  }
   if (exchange_.active()) {
     if (reading_ == Reading::kBody && !connection.readPaused()) {
       connection.setDeadline(options().body_timeout_ms);
@@ -405,10 +386,9 @@ void ServerSession::onTimeout(net::Connection& connection) noexcept {
   connection.flush();
 }
 
-// A request that will be answered soon. A parked one may wait for hours, and an upgraded one has had its
-// answer.
+// A request that will be answered soon. A parked one may wait for hours.
 bool ServerSession::owesAnswer() const noexcept {
-  return exchange_.active() && !exchange_.parked() && reading_ != Reading::kUpgraded;
+  return exchange_.active() && !exchange_.parked();
 }
 
 void ServerSession::onError(net::Connection&, int sys_errno) noexcept {

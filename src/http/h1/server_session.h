@@ -19,7 +19,7 @@ class Protocol;
 // HTTP/1.0 and 1.1 on one connection that is busy: reads requests, runs them one after another, writes their
 // answers in order (RFC 9112). Taken from the loop's Protocol when bytes arrive and given back when nothing
 // is under way; an idle connection has none. Loop thread only.
-class ServerSession final : public net::Session, public StreamPort, public ByteStream {
+class ServerSession final : public net::Session, public StreamPort {
  public:
   explicit ServerSession(Protocol& protocol) noexcept;  // by Protocol alone
   ServerSession(const ServerSession&) = delete;
@@ -52,19 +52,13 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   void parked() noexcept override;
   const net::PeerAddr& peer() const noexcept override { return connection_->peer(); }
 
-  // ByteStream
-  SendResult write(std::string_view bytes) noexcept override;
-  void close() noexcept override;
-  void pauseRead() noexcept override;
-  void resumeRead() noexcept override;
-
  private:
   // Where the reading side stands.
   enum class Reading : uint8_t {
     kHead,      // a request is to come, or is coming
     kBody,      // its body is coming
     kDone,      // all of the request is here; the next waits for its answer
-    kUpgraded,  // bytes, not HTTP
+    kUpgraded,  // the connection is another session's
     kEnd        // nothing more is read
   };
   // How much of pipelined requests' answers, and of a body its listener has not dealt with, may pile up.
@@ -81,7 +75,6 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   bool readBody(net::Chunk& in) noexcept;
   bool readLength(net::Chunk& in) noexcept;
   bool readChunked(net::Chunk& in) noexcept;
-  bool readUpgraded(net::Chunk& in) noexcept;
   bool deliver(std::string_view piece, bool fin) noexcept;
   bool bodyTooLarge(uint64_t more) noexcept;
 
@@ -123,7 +116,6 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   net::Connection* connection_ = nullptr;
   HeadSlot* slot_ = nullptr;
   Exchange exchange_;
-  std::unique_ptr<ByteStreamListener> stream_;
   std::unique_ptr<ParkedState> sending_;  // of the exchange before, whose answer the client is still taking
   uint64_t body_left_ = 0;                // of a request with Content-Length
   uint64_t body_seen_ = 0;
@@ -142,7 +134,6 @@ class ServerSession final : public net::Session, public StreamPort, public ByteS
   bool answered_ : 1;      // all of the answer has been handed over
   bool no_content_ : 1;    // the answer to HEAD, 204, 304
   bool blocked_ : 1;       // a sender waits for onWritable
-  bool end_told_ : 1;      // to the listener of an upgraded exchange
   bool input_behind_ : 1;  // bytes behind this request have been read already
 };
 

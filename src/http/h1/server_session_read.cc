@@ -17,9 +17,6 @@ void ServerSession::onRead(net::Connection&, net::Chunk& in) noexcept {
       case Reading::kBody:
         more = readBody(in);
         break;
-      case Reading::kUpgraded:
-        more = readUpgraded(in);
-        break;
       case Reading::kDone:
         // The next request waits in the buffer, or in the kernel once that is enough.
         if (in.size() >= kAheadLimit) connection_->pauseRead();
@@ -29,9 +26,18 @@ void ServerSession::onRead(net::Connection&, net::Chunk& in) noexcept {
         in.consume(in.size());
         more = false;
         break;
+      case Reading::kUpgraded:
+        more = false;
+        break;
     }
   }
   busy_ = false;
+  if (reading_ == Reading::kUpgraded) {
+    // What came behind the request is the other session's.
+    if (!in.empty()) connection_->offerInputSoon();
+    protocol_.release(*this);
+    return;
+  }
   if (closed_) {
     protocol_.release(*this);
     return;
@@ -146,14 +152,6 @@ bool ServerSession::deliver(std::string_view piece, bool fin) noexcept {
   return reading_ != Reading::kEnd;
 }
 
-bool ServerSession::readUpgraded(net::Chunk& in) noexcept {
-  if (in.empty() || connection_->readPaused()) return false;
-  const size_t used = stream_->onBytes({in.data(), in.size()});
-  if (connection_->closed()) return false;
-  in.consume(std::min(used, in.size()));
-  return used > 0;
-}
-
 void ServerSession::wantBody() noexcept {
   if (connection_->closed() || reading_ != Reading::kBody) return;
   const bool comes_unasked = input_behind_ || connection_->unreadBytes() > 0;
@@ -177,16 +175,6 @@ void ServerSession::consumed(size_t bytes) noexcept {
   connection_->setDeadline(options().body_timeout_ms);
   connection_->resumeRead();
   if (!connection_->closed()) offerLater();
-}
-
-void ServerSession::pauseRead() noexcept {
-  connection_->pauseRead();
-}
-
-void ServerSession::resumeRead() noexcept {
-  if (!connection_->readPaused()) return;
-  connection_->resumeRead();
-  if (!busy_ && !connection_->closed() && connection_->unreadBytes() > 0) offerLater();
 }
 
 }  // namespace roost::http::h1

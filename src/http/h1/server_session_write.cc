@@ -4,6 +4,7 @@
 
 #include "http/h1/protocol.h"
 #include "http/h1/server_session.h"
+#include "http/upgraded_session.h"
 
 namespace roost::http::h1 {
 
@@ -70,7 +71,7 @@ void ServerSession::sendHead(const ResponseHead& head, bool fin) noexcept {
 // RFC 8297, RFC 9110 section 15.2: an HTTP/1.0 client does not know interim answers. While the handler is
 // still to come it waits for what that sends at once, and goes along with it.
 void ServerSession::sendInterim(const ResponseHead& head) noexcept {
-  if (connection_->closed() || http10_ || reading_ == Reading::kUpgraded) return;
+  if (connection_->closed() || http10_) return;
   countHead(head.status);
   HeadText text;
   writeHead(text, head, Framing::kNone, {}, {});
@@ -238,6 +239,7 @@ void ServerSession::reset() noexcept {
   connection_->reset();
 }
 
+// The connection goes to a session that has next to nothing of this one, which goes back to its pool.
 ByteStream* ServerSession::upgrade(const ResponseHead& head,
                                    std::unique_ptr<ByteStreamListener> listener) noexcept {
   if (connection_->closed() || reading_ != Reading::kDone || !may_upgrade_) return nullptr;
@@ -247,37 +249,26 @@ ByteStream* ServerSession::upgrade(const ResponseHead& head,
   writeHead(text, head, Framing::kNone, options().server_header, protocol_.context().date().text());
   append(text, connectionLine(Persistence::kUpgrade));
   append(text, "\r\n");
-  connection_->write(std::string_view(text.data(), text.size()));
-  stream_ = std::move(listener);
+  net::Connection& connection = *connection_;
+  connection.write(std::string_view(text.data(), text.size()));
+  connection.clearDeadline();
+  const uint32_t send_timeout_ms = options().send_timeout_ms;
+  UpgradedSession& upgraded =
+      UpgradedSession::take(connection, std::move(listener), exchange_.endUntold(), send_timeout_ms);
+  giveSlot();
   reading_ = Reading::kUpgraded;
-  blocked_ = end_told_ = false;
-  waitForHandler();
-  exchange_.park();
-  connection_->resumeRead();  // bytes behind the request may have been held back
-  if (connection_->closed()) return nullptr;
-  if (!busy_) offerLater();
-  return this;
+  connection.resumeRead();  // bytes behind the request may have been held back
+  if (!busy_) {
+    connection.offerInputSoon();  // when the caller has the stream
+    protocol_.release(*this);
+  }
+  return connection.closed() ? nullptr : &upgraded;
 }
 
 void ServerSession::parked() noexcept {
   if (reading_ != Reading::kBody) giveSlot();
   // A client that has ended its side already is gone.
   if (!busy_ && reading_ == Reading::kDone && connection_->readEnded()) offerLater();
-}
-
-SendResult ServerSession::write(std::string_view bytes) noexcept {
-  if (connection_->closed() || reading_ != Reading::kUpgraded) return SendResult::kClosed;
-  connection_->write(bytes);
-  connection_->flush();
-  if (connection_->closed()) return SendResult::kClosed;
-  blocked_ = connection_->queuedBytes() > kOutLimit;
-  return blocked_ ? SendResult::kBlocked : SendResult::kAccepted;
-}
-
-void ServerSession::close() noexcept {
-  if (reading_ != Reading::kUpgraded) return;
-  reading_ = Reading::kEnd;  // what still comes is dropped
-  connection_->closeAfterWrite(true);
 }
 
 }  // namespace roost::http::h1

@@ -106,7 +106,8 @@ struct StreamListener final : ExchangeListener {
 
 struct ByteEcho final : ByteStreamListener {
   explicit ByteEcho(Fate& what_became) : fate(what_became) {}
-  size_t onBytes(std::string_view bytes) noexcept override {
+  size_t onBytes(char* data, size_t size) noexcept override {
+    const std::string_view bytes(data, size);
     if (stream == nullptr) {
       ++early;
       return 0;

@@ -27,7 +27,7 @@ int64_t clockNs(clockid_t id) noexcept {
 
 uint64_t ticksNow() noexcept {
 #if defined(__x86_64__)
-  return __rdtsc();
+  return __builtin_ia32_rdtsc();
 #else
   return 0;
 #endif

@@ -332,6 +332,8 @@ def why_commented_out(schema, path):
         return "also in a site or a route"
     if schema.get("x-handler") and path not in SHOWN_HANDLERS:
         return "instead of the other handler"
+    if schema.get("x-speaker"):
+        return "instead of HTTP"
     if "default" not in schema and path not in EXAMPLES and path not in SHOWN_HANDLERS and "x-append" not in schema:
         return "if wanted"
     return None

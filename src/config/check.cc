@@ -303,6 +303,21 @@ class Checker {
       }
     }
     if (schema.contains("oneOf")) checkHandler(value, schema, path);
+    if (schema.contains("not")) checkSpeakers(value, path);
+  }
+
+  void checkSpeakers(const Value& listener, const std::string& path) {
+    const Value* first = nullptr;
+    for (const Value& member : listener.children) {
+      const auto& names = schema_.speakers;
+      if (std::find(names.begin(), names.end(), member.key) == names.end()) continue;
+      if (first == nullptr) {
+        first = &member;
+      } else {
+        errors_.add(member.key_at, fmt::format("{}: {} and {} exclude each other", path, inQuotes(first->key),
+                                               inQuotes(member.key)));
+      }
+    }
   }
 
   void unknownKey(const Value& member, const SchemaJson& schema, const std::string& path) {

@@ -21,6 +21,7 @@ const SchemaJson::json_pointer kRouteSchema(
 
 const SchemaJson::json_pointer kSiteSchema("/properties/http/properties/sites/items");
 const SchemaJson::json_pointer kHttpSchema("/properties/http");
+const SchemaJson::json_pointer kListenerSchema("/properties/listen/items");
 
 // The words of JSON Schema that check.cc understands, and ours.
 constexpr std::string_view kKnownWords[] = {
@@ -84,10 +85,24 @@ void addInclude(SchemaJson& schema) {
   if (schema.contains("items")) addInclude(schema["items"]);
 }
 
+// Of several that may speak on a listener, no two at once.
+void addSpeaker(SchemaImpl& impl, const std::string& key, SchemaJson json) {
+  if (!impl.json.contains(kListenerSchema)) fail(key, "no listeners to put a module's key in");
+  SchemaJson& listener = impl.json[kListenerSchema];
+  if (listener["properties"].contains(key)) fail(key, "this key is taken");
+  for (const std::string& other : impl.speakers)
+    listener["not"]["anyOf"].push_back({{"required", {other, key}}});
+  impl.speakers.push_back(key);
+  json["x-speaker"] = true;
+  listener["properties"][key] = std::move(json);
+}
+
 void addFragment(SchemaImpl& impl, const SchemaFragment& fragment) {
   SchemaJson json = SchemaJson::parse(fragment.text, nullptr, false);
   if (json.is_discarded()) fail(fragment.key, "the module's schema is not JSON");
   checkWords(json, fragment.key);
+  if (fragment.is_listener) return addSpeaker(impl, fragment.key, std::move(json));
+  if (!impl.json.contains(kRouteSchema)) fail(fragment.key, "no routes to put a module's key in");
   if (impl.json[kRouteSchema]["properties"].contains(fragment.key))
     fail(fragment.key, "two modules have this key");
   if (fragment.is_inherited) {
@@ -114,8 +129,6 @@ void assembleInto(SchemaImpl& impl, std::string_view core, const std::vector<Sch
   impl.json = SchemaJson::parse(core, nullptr, false);
   if (impl.json.is_discarded()) fail("core", "not JSON");
   checkWords(impl.json, "");
-  if (!fragments.empty() && !impl.json.contains(kRouteSchema))
-    fail("core", "no routes to put a module's key in");
   for (const SchemaFragment& fragment : fragments) addFragment(impl, fragment);
   collectAppendedKeys(impl.json, impl.appended_keys);
 

@@ -19,6 +19,9 @@ struct SchemaFragment {
   // The key may also stand in a site and in `http`, for all routes below; null takes it away again from there
   // on. REQUIRES: !is_handler.
   bool is_inherited = false;
+  // The key stands in an entry of `listen` instead of a route: it names who speaks there in HTTP's place, and
+  // an entry has at most one of them. REQUIRES: neither a handler nor inherited.
+  bool is_listener = false;
 };
 
 // The JSON Schema (draft-07) of the whole configuration, of the core and of every module. Made once at
@@ -36,7 +39,8 @@ struct SchemaFragment {
 //   x-example     a value that is worth showing, for the manual
 class Schema {
  public:
-  // Puts each fragment below a route's properties, an inherited one below a site's and http's too. Errors:
+  // Puts each fragment below a route's properties, an inherited one below a site's and http's too, a
+  // listener's below those of an entry of `listen`. Errors:
   // text that is no JSON, a word of JSON Schema that this reader does not know (it must never be weaker than
   // the schema says), a key given twice.
   static Result<Schema> assemble(std::string_view core, const std::vector<SchemaFragment>& fragments);

@@ -31,6 +31,7 @@ struct SchemaImpl {
   SchemaJson json;
   std::string text;
   std::vector<std::string> handlers;    // keys of a route of which exactly one must stand
+  std::vector<std::string> speakers;    // keys of a listener of which at most one may stand
   std::set<std::string> appended_keys;  // lists that grow by include
   std::unique_ptr<Validator> validator;
 };

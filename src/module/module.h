@@ -13,6 +13,7 @@
 #include "http/handler.h"
 #include "http/loop_context.h"
 #include "http/router.h"
+#include "net/session.h"
 
 namespace roost::module {
 
@@ -49,21 +50,49 @@ struct RouteParts {
   std::map<int, http::ErrorPage> error_pages;  // Route::error_pages
 };
 
-// Something that can be plugged into routes: static files, push, a proxy. One object per process, owned by
-// the Registry; it outlives every loop and every Service built with it. Modules never know each other.
+// One loop's share of a ListenerService. Made on the loop's thread before it takes its first connection, and
+// destroyed there when the last is gone.
+class LoopListener {
+ public:
+  virtual ~LoopListener() = default;
+  // Gives the listener's connections on this loop their sessions; lives as long as this.
+  virtual net::SessionFactory& sessions() noexcept = 0;
+};
+
+// Who speaks on a listener in HTTP's place: an echo, a relay. Immutable; owned by the server, outlives its
+// loops.
+class ListenerService {
+ public:
+  virtual ~ListenerService() = default;
+  // On each loop's own thread, after the modules' onLoopStart; what it returns is destroyed before their
+  // onLoopStop. Loops start one after the other.
+  virtual std::unique_ptr<LoopListener> open(http::LoopContext& context) const = 0;
+};
+
+// What surrounds the listener that a module is asked to build.
+struct ListenerContext {
+  config::Node root;      // of the effective configuration
+  config::Node listener;  // the entry of `listen`
+};
+
+// Something that can be plugged into routes (static files, push, a proxy) or into listeners (a relay). One
+// object per process, owned by the Registry; it outlives every loop and every Service built with it. Modules
+// never know each other.
 class Module {
  public:
   virtual ~Module() = default;
 
-  // The key in a route that asks for this module, its JSON Schema, and whether it answers requests.
+  // The key that asks for this module, where it stands, its JSON Schema, and whether it answers requests.
   virtual config::SchemaFragment schema() const noexcept = 0;
 
   // Main thread, once, before the loops run.
   virtual Status start(const StartContext& context) = 0;
   // Main thread, for each time the key stands in a configuration, at every load of one. `options` is the
-  // value of the module's key, never null.
-  // An error's position is `options` (config::errorAt).
-  virtual Result<RouteParts> build(config::Node options, const RouteContext& context) = 0;
+  // value of the module's key, never null. An error's position is `options` (config::errorAt). A module
+  // overrides the one of the two that its key is for (SchemaFragment::is_listener).
+  virtual Result<RouteParts> build(config::Node options, const RouteContext& context);
+  virtual Result<std::unique_ptr<ListenerService>> buildListener(config::Node options,
+                                                                 const ListenerContext& context);
   // On each loop's own thread, before it takes its first connection and after its last is gone.
   virtual void onLoopStart(http::LoopContext&) noexcept {}
   virtual void onLoopStop(http::LoopContext&) noexcept {}

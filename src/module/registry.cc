@@ -5,6 +5,14 @@
 
 namespace roost::module {
 
+Result<RouteParts> Module::build(config::Node, const RouteContext&) {
+  return Status::error("this key is not for routes");
+}
+
+Result<std::unique_ptr<ListenerService>> Module::buildListener(config::Node, const ListenerContext&) {
+  return Status::error("this key is not for listeners");
+}
+
 Registry::Registry(std::vector<std::unique_ptr<Module>> modules) {
   entries_.reserve(modules.size());
   for (std::unique_ptr<Module>& module : modules) {

@@ -28,6 +28,7 @@ class Registry {
   size_t size() const noexcept { return entries_.size(); }
   // In their order, which is the one in which their filters see requests. REQUIRES: index < size().
   const std::string& key(size_t index) const noexcept { return entries_[index].schema.key; }
+  bool isListener(size_t index) const noexcept { return entries_[index].schema.is_listener; }
   Module& module(size_t index) const noexcept { return *entries_[index].module; }
 
   // The schema of the whole configuration: the core's and every module's. Errors: see

@@ -51,6 +51,9 @@
 #ifdef ROOST_HAS_STATIC_FILES
 #include "modules/static_files/static_files.h"
 #endif
+#ifdef ROOST_HAS_TCP_ECHO
+#include "modules/tcp_echo/tcp_echo.h"
+#endif
 
 namespace roost::server {
 
@@ -108,6 +111,10 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
 #endif
 #ifdef ROOST_HAS_HEADERS
   modules.push_back(modules::headers::makeHeaders());
+#endif
+  // Those that speak on listeners of their own.
+#ifdef ROOST_HAS_TCP_ECHO
+  modules.push_back(modules::tcp_echo::makeTcpEcho());
 #endif
   return modules;
 }

@@ -55,15 +55,26 @@ IoThread::IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> 
     local_sink_.setGate(&gate_);
   }
   io_.setLingerMs(options.linger_ms);
-  for (uint16_t i = 0; i < options.listener_count; ++i) io_.setFactory(i, protocol_);
+  protocols_.resize(options.listener_count);
 }
 
 IoThread::~IoThread() = default;
 
-void IoThread::expectProxyHeader(uint16_t listener_index, net::ProxySession::Options options) {
-  options.refused = &accept_counters_.refused;
-  proxy_sessions_.push_back(std::make_unique<net::ProxySession>(protocol_, options));
-  io_.setFactory(listener_index, *proxy_sessions_.back());
+void IoThread::openProtocols() {
+  for (size_t i = 0; i < protocols_.size(); ++i) {
+    ListenerProtocol& protocol = protocols_[i];
+    net::SessionFactory* first = &protocol_;
+    if (protocol.service != nullptr) {
+      protocol.speaker = protocol.service->open(http_);
+      first = &protocol.speaker->sessions();
+    }
+    if (protocol.proxy) {
+      protocol.proxy->refused = &accept_counters_.refused;
+      protocol.proxy_session = std::make_unique<net::ProxySession>(*first, *protocol.proxy);
+      first = protocol.proxy_session.get();
+    }
+    io_.setFactory(static_cast<uint16_t>(i), *first);
+  }
 }
 
 Status IoThread::openHandoff() {
@@ -108,12 +119,14 @@ void IoThread::run(std::promise<void> ready) noexcept {
   }
   if (options_.max_loop_lag_ms > 0) lag_watch_.start();
   modules_.onLoopStart(http_);
+  openProtocols();
   ready.set_value();
   loop_->run();
   io_.closeAll();
   // What was posted by threads that have ended since, and what waited for the end of a batch.
   loop_->runOnce(0);
   io_.closeAll();
+  protocols_.clear();
   modules_.onLoopStop(http_);
 }
 

@@ -60,8 +60,14 @@ class IoThread {
   IoThread(const IoThread&) = delete;
   IoThread& operator=(const IoThread&) = delete;
 
+  // Before start(): that listener speaks this instead of HTTP. `service` outlives this.
+  void setSpeaker(uint16_t listener_index, const module::ListenerService& service) {
+    protocols_[listener_index].service = &service;
+  }
   // Before start(): connections of that listener begin with a PROXY protocol header.
-  void expectProxyHeader(uint16_t listener_index, net::ProxySession::Options options);
+  void expectProxyHeader(uint16_t listener_index, const net::ProxySession::Options& options) {
+    protocols_[listener_index].proxy = options;
+  }
   // Before start(): where its connections come from, one of these or both.
   Status openHandoff();
   void addListener(net::Listener listener, uint16_t listener_index, const net::CidrSet* blocked);
@@ -84,8 +90,17 @@ class IoThread {
     IoThread& owner_;
   };
 
+  // What the connections of one listener go through, from the last to the first.
+  struct ListenerProtocol {
+    const module::ListenerService* service = nullptr;  // nullptr: HTTP
+    std::optional<net::ProxySession::Options> proxy;
+    std::unique_ptr<module::LoopListener> speaker;
+    std::unique_ptr<net::ProxySession> proxy_session;
+  };
+
   IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> loop, event::TaskPool& tasks,
            module::Registry& modules, metrics::Registry& metrics);
+  void openProtocols();
   void run(std::promise<void> ready) noexcept;
   void drain() noexcept;
   void closeSilent() noexcept;
@@ -106,7 +121,7 @@ class IoThread {
   net::IoContext io_;
   http::LoopContext http_;
   http::h1::Protocol protocol_;
-  std::vector<std::unique_ptr<net::ProxySession>> proxy_sessions_;
+  std::vector<ListenerProtocol> protocols_;  // by listener
   net::LocalSink local_sink_;
   std::unique_ptr<net::FdHandoff> handoff_;
   std::vector<std::unique_ptr<net::Acceptor>> acceptors_;

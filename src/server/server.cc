@@ -16,10 +16,11 @@ namespace roost::server {
 namespace {
 
 // How a person reaches it from this machine: a socket on every address is reached on the loopback address
-// too.
-std::string urlOf(const net::SocketAddress& address) {
-  if (address.family() == AF_UNIX) return address.toString();
+// too. Where it is not HTTP that is spoken, who speaks stands in front: "tcp_echo:127.0.0.1:7".
+std::string urlOf(const net::SocketAddress& address, const std::string& speaker) {
   const std::string text = address.toString();
+  if (!speaker.empty()) return speaker + ":" + text;
+  if (address.family() == AF_UNIX) return text;
   const std::string port = text.substr(text.rfind(':'));
   const std::string host = text.substr(0, text.size() - port.size());
   if (host == "0.0.0.0") return "http://127.0.0.1" + port + "/";
@@ -120,7 +121,7 @@ Status Server::openThreads() {
     auto thread = IoThread::create(sys_, options, *tasks_, registry_, metrics_, config_.service);
     if (!thread.ok()) return thread.status();
     threads_.push_back(std::move(thread).value());
-    expectProxyHeaders(*threads_.back());
+    setProtocols(*threads_.back());
   }
   Status status;
   if (config_.accept == AcceptMode::kReusePort) {
@@ -133,11 +134,13 @@ Status Server::openThreads() {
   return status;
 }
 
-void Server::expectProxyHeaders(IoThread& thread) {
+void Server::setProtocols(IoThread& thread) {
   for (size_t i = 0; i < config_.protocols.size(); ++i) {
     const ListenerProtocol& protocol = config_.protocols[i];
+    const auto index = static_cast<uint16_t>(i);
+    if (protocol.service != nullptr) thread.setSpeaker(index, *protocol.service);
     if (!protocol.proxy_protocol) continue;
-    thread.expectProxyHeader(static_cast<uint16_t>(i),
+    thread.expectProxyHeader(index,
                              {config_.head_timeout_ms, &protocol.proxy_trusted, &config_.blocked, nullptr});
   }
 }
@@ -175,7 +178,8 @@ Status Server::openHandoff() {
 
 std::string Server::description() const {
   std::vector<std::string> urls;
-  for (const net::SocketAddress& address : addresses_) urls.push_back(urlOf(address));
+  for (size_t i = 0; i < addresses_.size(); ++i)
+    urls.push_back(urlOf(addresses_[i], config_.protocols[i].speaker));
   return fmt::format("{} (pid {}, {} IO thread{}, {})", fmt::join(urls, " "), ::getpid(), config_.io_threads,
                      config_.io_threads == 1 ? "" : "s",
                      config_.accept == AcceptMode::kReusePort ? "reuseport" : "handoff");

@@ -48,7 +48,7 @@ class Server final : private SignalListener {
   void openReusePort();
   Status openHandoff();
   Status openThreads();
-  void expectProxyHeaders(IoThread& thread);
+  void setProtocols(IoThread& thread);
   void onSignal(int number) noexcept override;
   void beginStop(int signal_number);
   void finishStop();

@@ -40,7 +40,24 @@ void checkListensOnce(Node node, const net::SocketAddress& address, ListenerPlac
                                              earlier->second.file, earlier->second.line)));
 }
 
-void readListener(Node node, ServerConfig& config, ListenerPlaces& places, Errors& errors) {
+void readSpeaker(Node root, Node node, const module::Registry& registry, ListenerProtocol& protocol,
+                 Errors& errors) {
+  for (size_t i = 0; i < registry.size(); ++i) {
+    if (!registry.isListener(i)) continue;
+    const Node options = node[registry.key(i)];
+    if (!options.exists()) continue;
+    auto service = registry.module(i).buildListener(options, {root, node});
+    if (!service.ok()) {
+      errors.push_back(errorAt(options, service.status().message()));
+      continue;
+    }
+    protocol.speaker = registry.key(i);
+    protocol.service = std::move(service).value();
+  }
+}
+
+void readListener(Node root, Node node, const module::Registry& registry, ServerConfig& config,
+                  ListenerPlaces& places, Errors& errors) {
   net::ListenOptions options;
   const bool is_unix = node["unix"].isString();
   auto address = is_unix ? net::SocketAddress::parse("unix:" + node["unix"].asString(), 0)
@@ -65,6 +82,7 @@ void readListener(Node node, ServerConfig& config, ListenerPlaces& places, Error
     errors.push_back(
         errorAt(trusted, "\"proxy_protocol_trusted\" says nothing while \"proxy_protocol\" is off"));
   }
+  readSpeaker(root, node, registry, protocol, errors);
   config.protocols.push_back(std::move(protocol));
 }
 
@@ -139,7 +157,8 @@ ServerConfigResult readServerConfig(Node root, const module::Registry& registry,
   Errors& errors = result.errors;
   const Node listen = root["listen"];
   ListenerPlaces places;
-  for (size_t i = 0; i < listen.size(); ++i) readListener(listen.at(i), config, places, errors);
+  for (size_t i = 0; i < listen.size(); ++i)
+    readListener(root, listen.at(i), registry, config, places, errors);
   const Node workers = root["worker_processes"];
   config.io_threads = workers.isInt() ? asU32(workers) : static_cast<uint32_t>(allowed.size());
   const int64_t limit = root["worker_connections"].asInt();

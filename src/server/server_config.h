@@ -20,6 +20,9 @@ namespace roost::server {
 struct ListenerProtocol {
   bool proxy_protocol = false;
   net::CidrSet proxy_trusted;  // empty: everybody
+  // Who speaks there, and the key that says so; nullptr: HTTP.
+  std::string speaker;
+  std::unique_ptr<module::ListenerService> service;
 };
 
 enum class AcceptMode : uint8_t { kHandoff, kReusePort };

@@ -79,6 +79,26 @@ TEST_CASE("an inherited key stands in routes, sites and http", "[config][regress
   CHECK(http["f"]["type"].dump() == R"(["object","null"])");
 }
 
+TEST_CASE("a listener has at most one key that says who speaks there", "[config]") {
+  const char* any = R"({"type": "object"})";
+  CHECK(assembleError(std::string(coreSchemaText()), {{"port", any, false, false, true}}) ==
+        "schema port: this key is taken");
+  CHECK(assembleError(R"({"type": "object"})", {{"a", any, false, false, true}}) ==
+        "schema a: no listeners to put a module's key in");
+
+  const auto schema = Schema::assemble(
+      coreSchemaText(), {{"a", any, false, false, true}, {"b", any, false, false, true}, {"static", any}});
+  REQUIRE(schema.ok());
+  const auto errors = [&](const std::string& listener) {
+    return loadText(R"({"listen": [)" + listener + "]}", "/t.json", *schema, World().surroundings())
+        .errorText();
+  };
+  CHECK(errors(R"({"port": 1}, {"port": 2, "a": {}}, {"port": 3, "b": {}})").empty());
+  CHECK(errors(R"({"a": {}, "b": {}})") ==
+        "/t.json:1:23: error: listen[0]: \"a\" and \"b\" exclude each other\n");
+  CHECK(errors(R"({"static": {}})").find("unknown key") != std::string::npos);
+}
+
 TEST_CASE("the printed schema tells editors of include and of the one handler", "[config]") {
   const auto json = nlohmann::json::parse(fullSchema().text());
   CHECK(json["properties"]["include"]["$ref"] == "#/definitions/include");

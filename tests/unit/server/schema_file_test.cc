@@ -31,7 +31,8 @@ void checkKeys(const SchemaJson& schema, const std::string& path) {
       const bool is_required = schema.contains("required") &&
                                schema["required"].dump().find("\"" + key + "\"") != std::string::npos;
       const bool has_default = member.contains("default") || is_required || flagOf(member, "x-handler") ||
-                               flagOf(member, "x-inherited") || member.contains("x-default-text");
+                               flagOf(member, "x-inherited") || flagOf(member, "x-speaker") ||
+                               member.contains("x-default-text");
       CHECK(has_default);
       checkKeys(member, path + "/" + key);
     }

@@ -64,9 +64,9 @@ TEST_CASE("hold: answers between the two bounds, not before", "[hold]") {
     for (test::SimPeer& peer : peers) count += peer.read().empty() ? 0 : 1;
     return count;
   };
-  REQUIRE(f.server.net.pass(990));
+  REQUIRE(f.server.net.pass(950));
   CHECK(answered() == 0);
-  REQUIRE(f.server.net.pass(510));
+  REQUIRE(f.server.net.pass(550));
   const size_t halfway = answered();
   CHECK(halfway > 50);
   CHECK(halfway < 150);

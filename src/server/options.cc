@@ -4,6 +4,7 @@
 #include <getopt.h>
 
 #include <algorithm>
+#include <charconv>
 
 #ifndef ROOST_VERSION
 #error "the build names the version"
@@ -12,7 +13,7 @@
 namespace roost::server {
 namespace {
 
-enum LongOnly : int { kDumpFlag = 256, kPrintSchemaFlag, kExplainFlag, kFromFlag };
+enum LongOnly : int { kDumpFlag = 256, kPrintSchemaFlag, kExplainFlag, kFromFlag, kCheckSystemFlag };
 
 constexpr option kLongOptions[] = {
     {"file", required_argument, nullptr, 'f'},
@@ -21,6 +22,7 @@ constexpr option kLongOptions[] = {
     {"explain", required_argument, nullptr, kExplainFlag},
     {"header", required_argument, nullptr, 'H'},
     {"from", required_argument, nullptr, kFromFlag},
+    {"check-system", optional_argument, nullptr, kCheckSystemFlag},
     {"print-schema", no_argument, nullptr, kPrintSchemaFlag},
     {"version", no_argument, nullptr, 'V'},
     {"help", no_argument, nullptr, 'h'},
@@ -38,12 +40,14 @@ int rank(Action action) noexcept {
       return 2;
     case Action::kExplain:
       return 3;
-    case Action::kPrintSchema:
+    case Action::kCheckSystem:
       return 4;
-    case Action::kVersion:
+    case Action::kPrintSchema:
       return 5;
-    case Action::kHelp:
+    case Action::kVersion:
       return 6;
+    case Action::kHelp:
+      return 7;
   }
   return 0;
 }
@@ -56,6 +60,22 @@ Status unknown(char* const* argv, int index_before) {
                                ? fmt::format("-{}", static_cast<char>(::optopt))
                                : std::string(argv[index_before]);
   return Status::error(fmt::format("unknown option {}{}", what, kSeeHelp));
+}
+
+constexpr uint64_t kMostClients = 100'000'000;
+
+// "250000" or "250k" or "1M".
+Result<uint64_t> parseClients(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  const uint64_t factor = unit == "k" || unit == "K" ? 1000 : unit == "M" ? 1'000'000 : unit.empty() ? 1 : 0;
+  if (error != std::errc() || factor == 0 || number == 0 || number > kMostClients / factor) {
+    return Status::error(
+        fmt::format("--check-system={}: not a number of clients from 1 to {}, such as 250000, 250k or 1M{}",
+                    text, kMostClients, kSeeHelp));
+  }
+  return number * factor;
 }
 
 }  // namespace
@@ -93,6 +113,14 @@ Result<CommandLine> parseCommandLine(int argc, char* const* argv) {
         line.client = ::optarg;
         from_given = true;
         break;
+      case kCheckSystemFlag:
+        if (::optarg != nullptr) {
+          auto clients = parseClients(::optarg);
+          if (!clients.ok()) return clients.status();
+          line.clients = *clients;
+        }
+        want(Action::kCheckSystem);
+        break;
       case kPrintSchemaFlag:
         want(Action::kPrintSchema);
         break;
@@ -120,7 +148,7 @@ Result<CommandLine> parseCommandLine(int argc, char* const* argv) {
 }
 
 std::string_view helpText() noexcept {
-  return "usage: server [-f FILE] [-t | --dump | --print-schema | -V | -h]\n"
+  return "usage: server [-f FILE] [-t | --dump | --print-schema | --check-system[=CLIENTS] | -V | -h]\n"
          "       server [-f FILE] --explain 'GET http://host/path' [-H 'Name: value']... [--from ADDRESS]\n"
          "\n"
          "Serves what FILE says, in the foreground, until it is told to stop.\n"
@@ -134,6 +162,11 @@ std::string_view helpText() noexcept {
          "                      and file the answer comes from, and why\n"
          "  -H, --header FIELD  a field of that request; may be given many times\n"
          "      --from ADDRESS  who asks; 127.0.0.1 if not given\n"
+         "      --check-system[=CLIENTS]\n"
+         "                      what this machine must be set to for 10 k, 100 k, 1 M and 2 M clients, or "
+         "for "
+         "CLIENTS\n"
+         "                      (then the exit code is 1 when something is short); needs no configuration\n"
          "      --print-schema  print the JSON Schema of the configuration, for editors\n"
          "  -V, --version       print the version\n"
          "  -h, --help          print this text\n"

@@ -19,6 +19,7 @@
 #include "server/server.h"
 #include "server/server_config.h"
 #include "server/signals.h"
+#include "server/system_check.h"
 
 namespace roost::server {
 namespace {
@@ -130,6 +131,7 @@ int runProgram(int argc, char** argv) {
     }
     if (line->action == Action::kHelp) return print(helpText());
     if (line->action == Action::kVersion) return print(fmt::format("{}\n", versionLine()));
+    if (line->action == Action::kCheckSystem) return printSystemCheck(line->clients) ? 0 : 1;
     return runConfigured(*line);
   } catch (const std::exception& error) {
     return fail(error.what());

@@ -87,3 +87,16 @@ TEST_CASE("a request to explain, with its fields and its client", "[server]") {
   CHECK(errorOf({"--from", "::1"}).find("--explain") != std::string::npos);
   CHECK(errorOf({"--explain", ""}).find("--explain") != std::string::npos);
 }
+
+TEST_CASE("the number of clients may be named in three ways", "[server]") {
+  REQUIRE(parse({"--check-system"})->clients == 0);
+  REQUIRE(parse({"--check-system=250000"})->clients == 250'000);
+  REQUIRE(parse({"--check-system=60k"})->clients == 60'000);
+  REQUIRE(parse({"--check-system=2M"})->clients == 2'000'000);
+  REQUIRE(parse({"--check-system=2M"})->action == Action::kCheckSystem);
+  for (const char* wrong : {"", "0", "-1", "x", "1G", "1Mx", "101M", "99999999999999999999", " 1"}) {
+    CAPTURE(wrong);
+    REQUIRE(errorOf({std::string("--check-system=") + wrong}).find("not a number of clients") !=
+            std::string::npos);
+  }
+}

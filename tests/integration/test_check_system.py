@@ -1,0 +1,32 @@
+"""`server --check-system` looks at the machine it runs on and needs nothing else."""
+
+import subprocess
+
+from roost_server import BINARY
+
+
+def check(*arguments, **options):
+    return subprocess.run([str(BINARY), *arguments], capture_output=True, text=True, timeout=30, **options)
+
+
+def test_a_table_for_four_numbers(tmp_path):
+    done = check("--check-system", cwd=tmp_path)  # no conf/server.json there
+    assert done.returncode == 0
+    assert done.stderr == ""
+    for word in ("10 k", "100 k", "1 M", "2 M", "LimitNOFILE", "net.core.somaxconn", "net.ipv4.tcp_mem"):
+        assert word in done.stdout
+    assert "\x1b" not in done.stdout  # not a terminal
+
+
+def test_the_exit_code_says_whether_a_number_fits():
+    assert check("--check-system=1").returncode == 0
+    # More descriptors than any kernel allows a process.
+    short = check("--check-system=99M")
+    assert short.returncode == 1
+    assert "What is short for 99 M clients" in short.stdout
+
+
+def test_a_wrong_number_is_told():
+    done = check("--check-system=many")
+    assert done.returncode == 2
+    assert "not a number of clients" in done.stderr

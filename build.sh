@@ -23,7 +23,7 @@ usage() {
   cat <<'HELP'
 usage: ./build.sh [VERB] [OPTION...]
 
-  (none)            build the optimised server and leave a link to it: ./server
+  (none)            build the optimised server and the load generator, and leave links: ./server ./swarm
   run [ARGS...]     build, then serve html/ in the foreground (ARGS go to the server)
   build [PRESET]    release (default), debug, asan, tsan
   test              format, layers, generated files, unit and integration tests, the unit tests and a brief
@@ -132,7 +132,8 @@ build_server() {
   say "building $preset with $(jobs) jobs"
   build_preset "$preset" all
   ln -sfn "build/$preset/bin/server" server
-  say "built: ./server -> build/$preset/bin/server"
+  ln -sfn "build/$preset/bin/swarm" swarm
+  say "built: ./server -> build/$preset/bin/server, and ./swarm beside it"
 }
 
 sources() {
@@ -337,7 +338,7 @@ main() {
       build/checked/bin/server --print-schema >conf/server.schema.json
       python3 scripts/gen_config_docs.py
       ;;
-    clean) rm -rf build server ;;
+    clean) rm -rf build server swarm ;;
     help) usage ;;
     *)
       usage >&2

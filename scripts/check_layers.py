@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "server": ("base", "log", "metrics", "config", "event", "net", "http", "redis", "push", "db", "module",
                "modules"),
     "main.cc": ("base", "server"),
-    "tools": ("base", "log", "metrics", "event", "net", "http"),
+    "tools": ("base", "log", "metrics", "config", "event", "net", "http"),
 }
 
 SOURCES = {".cc", ".h", ".rl"}

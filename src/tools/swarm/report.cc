@@ -1,0 +1,266 @@
+#include "tools/swarm/report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tools/swarm/text.h"
+
+namespace roost::swarm {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+double mean(const Latencies& latencies) {
+  const uint64_t count = latencies.count();
+  return count == 0 ? 0 : static_cast<double>(latencies.sum()) / static_cast<double>(count);
+}
+
+double perHeld(const Outcome& outcome, uint64_t before, uint64_t held) {
+  if (outcome.held == 0) return kUnknown;
+  return (static_cast<double>(held) - static_cast<double>(before)) / static_cast<double>(outcome.held);
+}
+
+uint64_t eventsOf(const Plan& plan, const Outcome& outcome) {
+  return plan.scenario.listens() ? outcome.messages : outcome.replies;
+}
+
+// ---- text ----
+
+std::string latencyLine(const Latencies& latencies) {
+  return fmt::format("p50 {}  p90 {}  p99 {}  p99.9 {}  max {}  mean {}", withUnit(latencies.percentile(50)),
+                     withUnit(latencies.percentile(90)), withUnit(latencies.percentile(99)),
+                     withUnit(latencies.percentile(99.9)), withUnit(latencies.max()),
+                     withUnit(static_cast<uint64_t>(mean(latencies))));
+}
+
+void row(std::string& text, std::string_view name, const std::string& value) {
+  text += fmt::format("  {:<11}{}\n", name, value);
+}
+
+std::string loadText(const Scenario& scenario) {
+  if (scenario.listens())
+    return scenario.kind == Kind::kWs && scenario.ws_mode == WsMode::kQuiet ? "quiet" : "listening";
+  if (scenario.rate > 0)
+    return fmt::format("fixed rate of {}/s", grouped(static_cast<uint64_t>(scenario.rate)));
+  if (scenario.think_ns > 0) return fmt::format("{} ms between requests", scenario.think_ns / 1'000'000);
+  return "each asks again when answered";
+}
+
+std::string headText(const Plan& plan) {
+  const Scenario& s = plan.scenario;
+  return fmt::format(
+      "swarm: {} · {} · {} client{}, {} thread{}{} · {}\n", kindName(s.kind), s.url, grouped(s.clients),
+      s.clients == 1 ? "" : "s", plan.threads, plan.threads == 1 ? "" : "s",
+      plan.sources.size() > 1 ? fmt::format(", {} source addresses", plan.sources.size()) : "", loadText(s));
+}
+
+void connectRows(std::string& text, const Plan& plan, const Outcome& outcome) {
+  const Stats& total = outcome.total;
+  const double rate = outcome.connect_s > 0 ? static_cast<double>(outcome.held) / outcome.connect_s : 0;
+  row(text, "connected",
+      fmt::format("{} of {} in {:.2f} s ({}/s){}", grouped(outcome.held), grouped(plan.scenario.clients),
+                  outcome.connect_s, grouped(static_cast<uint64_t>(rate)),
+                  total.reopened.value() > 0
+                      ? fmt::format(", {} opened again", grouped(total.reopened.value()))
+                      : ""));
+  if (total.connect.count() > 0) row(text, "connecting", latencyLine(total.connect));
+}
+
+void loadRows(std::string& text, const Plan& plan, const Outcome& outcome) {
+  const Stats& total = outcome.total;
+  const Scenario& scenario = plan.scenario;
+  const bool listens = scenario.listens();
+  if (scenario.kind != Kind::kWs || scenario.ws_mode != WsMode::kQuiet) {
+    row(text, listens ? "messages" : "answers",
+        fmt::format(
+            "{} in {:.2f} s: {}/s", grouped(eventsOf(plan, outcome)), outcome.measured_s,
+            grouped(static_cast<uint64_t>(listens ? outcome.messages_per_s : outcome.replies_per_s))));
+  }
+  if (outcome.measured_s > 0 && outcome.bytes_in + outcome.bytes_out > 0) {
+    row(text, "transfer",
+        fmt::format("{}/s in, {}/s out",
+                    bytesText(static_cast<double>(outcome.bytes_in) / outcome.measured_s),
+                    bytesText(static_cast<double>(outcome.bytes_out) / outcome.measured_s)));
+  }
+  if (total.latency.count() > 0) row(text, "latency", latencyLine(total.latency));
+  if (total.service.count() > 0) {
+    row(text, "from send", latencyLine(total.service));
+    row(text, "sent late", latencyLine(total.send_delay));
+  }
+  if (total.delivery.count() > 0) row(text, "delivery", latencyLine(total.delivery));
+  if (total.unsent > 0)
+    row(text, "not sent", grouped(total.unsent) + " requests were due, and their clients still waiting");
+  if (total.unanswered > 0) row(text, "unanswered", grouped(total.unanswered) + " at the end");
+}
+
+std::string cpuText(double us, double busy) {
+  return std::isnan(us) ? fmt::format("CPU {:.0f} % of a core", busy * 100)
+                        : fmt::format("CPU {:.2f} µs each ({:.0f} % of a core)", us, busy * 100);
+}
+
+void costRows(std::string& text, const Plan& plan, const Outcome& outcome) {
+  const Costs costs = costsOf(plan, outcome);
+  const auto memory = [](double bytes) {
+    return std::isnan(bytes) ? "" : ", memory " + bytesText(bytes) + " per client";
+  };
+  row(text, "swarm", cpuText(costs.own_cpu_us, costs.own_cpu_busy) + memory(costs.own_bytes));
+  if (!plan.scenario.pids.empty()) {
+    row(text, "server",
+        outcome.server.held.ok
+            ? cpuText(costs.server_cpu_us, costs.server_cpu_busy) + memory(costs.server_bytes)
+            : "its /proc could not be read");
+  }
+  if (!std::isnan(costs.kernel_slab_bytes) && outcome.held >= 100) {
+    row(text, "kernel",
+        fmt::format("{} of slab, {} of TCP buffers per client, {}", bytesText(costs.kernel_slab_bytes),
+                    bytesText(costs.kernel_tcp_bytes),
+                    plan.scenario.loopback ? "both ends together" : "this end"));
+  }
+}
+
+void errorRows(std::string& text, const Outcome& outcome) {
+  const Stats& total = outcome.total;
+  row(text, "errors", grouped(total.errorCount()));
+  for (size_t i = 0; i < kErrorKinds; ++i) {
+    const uint64_t count = total.errors[i].value();
+    if (count == 0) continue;
+    const std::string& first = total.first_error[i];
+    text += fmt::format("    {:>9} {}{}\n", grouped(count), errorName(static_cast<ErrorKind>(i)),
+                        first.empty() ? "" : "; the first: " + first);
+  }
+}
+
+// ---- JSON ----
+
+std::string number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null";
+}
+
+std::string latencyJson(const Latencies& latencies) {
+  if (latencies.count() == 0) return "null";
+  const auto at = [&](double percent) {
+    return number(static_cast<double>(latencies.percentile(percent)) / 1e3);
+  };
+  return fmt::format(
+      "{{\"count\": {}, \"mean_us\": {}, \"p50_us\": {}, \"p90_us\": {}, \"p99_us\": {}, \"p99_9_us\": {}, "
+      "\"p99_99_us\": {}, \"max_us\": {}}}",
+      latencies.count(), number(mean(latencies) / 1e3), at(50), at(90), at(99), at(99.9), at(99.99),
+      number(static_cast<double>(latencies.max()) / 1e3));
+}
+
+std::string errorsJson(const Stats& total) {
+  std::string text = fmt::format("{{\"total\": {}", total.errorCount());
+  for (size_t i = 0; i < kErrorKinds; ++i) {
+    const uint64_t count = total.errors[i].value();
+    if (count == 0) continue;
+    text += fmt::format(",\n    {}: {{\"count\": {}, \"first\": {}}}",
+                        jsonText(errorKey(static_cast<ErrorKind>(i))), count, jsonText(total.first_error[i]));
+  }
+  return text + "}";
+}
+
+std::string samplesJson(const Outcome& outcome) {
+  std::string text = "[";
+  for (const Sample& sample : outcome.samples) {
+    text += fmt::format(
+        "{}\n    {{\"at_s\": {:.3f}, \"phase\": \"{}\", \"open\": {}, \"waiting\": {}, \"rate\": {}, "
+        "\"errors\": {}}}",
+        text.size() == 1 ? "" : ",", sample.at_s, phaseName(sample.phase), sample.open, sample.waiting,
+        number(sample.rate), sample.errors);
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+Costs costsOf(const Plan& plan, const Outcome& outcome) {
+  const auto events = static_cast<double>(eventsOf(plan, outcome));
+  const auto each = [&](double cpu_s) { return events > 0 ? cpu_s * 1e6 / events : kUnknown; };
+  const auto busy = [&](double cpu_s) { return outcome.measured_s > 0 ? cpu_s / outcome.measured_s : 0; };
+  Costs costs{};
+  costs.own_cpu_us = each(outcome.own_cpu_s);
+  costs.own_cpu_busy = busy(outcome.own_cpu_s);
+  const bool known = outcome.server.begin.ok && outcome.server.end.ok;
+  costs.server_cpu_us = known ? each(outcome.server_cpu_s) : kUnknown;
+  costs.server_cpu_busy = known ? busy(outcome.server_cpu_s) : kUnknown;
+  costs.own_bytes = perHeld(outcome, outcome.own.before.anon_bytes, outcome.own.held.anon_bytes);
+  costs.server_bytes =
+      outcome.server.before.ok && outcome.server.held.ok
+          ? perHeld(outcome, outcome.server.before.anon_bytes, outcome.server.held.anon_bytes)
+          : kUnknown;
+  costs.kernel_slab_bytes =
+      perHeld(outcome, outcome.kernel_before.slab_bytes, outcome.kernel_held.slab_bytes);
+  costs.kernel_tcp_bytes = perHeld(outcome, outcome.kernel_before.tcp_bytes, outcome.kernel_held.tcp_bytes);
+  return costs;
+}
+
+std::string textReport(const Plan& plan, const Outcome& outcome) {
+  std::string text = headText(plan);
+  if (!plan.scenario.description.empty()) text += "  " + plan.scenario.description + "\n";
+  if (outcome.interrupted) text += "  Interrupted: what follows is what was measured until then.\n";
+  connectRows(text, plan, outcome);
+  loadRows(text, plan, outcome);
+  costRows(text, plan, outcome);
+  errorRows(text, outcome);
+  return text;
+}
+
+std::string jsonReport(const Plan& plan, const Outcome& outcome) {
+  const Scenario& scenario = plan.scenario;
+  const Stats& total = outcome.total;
+  const Costs costs = costsOf(plan, outcome);
+  std::string text = "{\n";
+  const auto add = [&text](std::string_view key, const std::string& value) {
+    text += fmt::format("{}  \"{}\": {}", text.size() == 2 ? "" : ",\n", key, value);
+  };
+  const auto count = [](uint64_t value) { return fmt::format("{}", value); };
+  add("scenario", jsonText(scenario.name));
+  add("kind", jsonText(kindName(scenario.kind)));
+  add("url", jsonText(scenario.url));
+  add("clients", count(scenario.clients));
+  add("threads", count(plan.threads));
+  add("source_addresses", count(plan.sources.size()));
+  add("target_rate", number(scenario.rate));
+  add("interrupted", outcome.interrupted ? "true" : "false");
+  add("connections_held", count(outcome.held));
+  add("connect_attempts", count(total.attempts.value()));
+  add("connections_reopened", count(total.reopened.value()));
+  add("connect_s", number(outcome.connect_s));
+  add("connect_rate",
+      number(outcome.connect_s > 0 ? static_cast<double>(outcome.held) / outcome.connect_s : 0));
+  add("measured_s", number(outcome.measured_s));
+  add("requests_total", count(total.requests.value()));
+  add("replies_total", count(total.replies.value()));
+  add("messages_total", count(total.messages.value()));
+  add("replies", count(outcome.replies));
+  add("replies_per_s", number(outcome.replies_per_s));
+  add("messages", count(outcome.messages));
+  add("messages_per_s", number(outcome.messages_per_s));
+  add("bytes_in", count(outcome.bytes_in));
+  add("bytes_out", count(outcome.bytes_out));
+  add("unanswered", count(total.unanswered));
+  add("unsent", count(total.unsent));
+  add("connect_latency", latencyJson(total.connect));
+  add("latency", latencyJson(total.latency));
+  add("latency_from_send", latencyJson(scenario.rate > 0 ? total.service : total.latency));
+  add("send_delay", latencyJson(total.send_delay));
+  add("delivery_latency", latencyJson(total.delivery));
+  add("own_cpu_us_per_request", number(costs.own_cpu_us));
+  add("own_cpu_busy", number(costs.own_cpu_busy));
+  add("own_bytes_per_client", number(costs.own_bytes));
+  add("server_cpu_us_per_request", number(costs.server_cpu_us));
+  add("server_cpu_busy", number(costs.server_cpu_busy));
+  add("server_bytes_per_client", number(costs.server_bytes));
+  add("server_bytes_before", count(outcome.server.before.anon_bytes));
+  add("server_bytes_held", count(outcome.server.held.anon_bytes));
+  add("kernel_slab_bytes_per_client", number(costs.kernel_slab_bytes));
+  add("kernel_tcp_bytes_per_client", number(costs.kernel_tcp_bytes));
+  add("body_hash", total.has_body_hash ? fmt::format("\"{:016x}\"", total.body_hash) : "null");
+  add("errors", errorsJson(total));
+  add("samples", samplesJson(outcome));
+  return text + "\n}\n";
+}
+
+}  // namespace roost::swarm

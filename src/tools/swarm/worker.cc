@@ -1,0 +1,352 @@
+#include "tools/swarm/worker.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace roost::swarm {
+namespace {
+
+int64_t threadCpuNs() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+Worker::Worker(const Plan& plan, const Control& control, uint32_t index, Stats& stats)
+    : plan_(plan),
+      control_(control),
+      stats_(stats),
+      index_(index),
+      schedule_(std::max(plan.scenario.rate, 1e-9), plan.scenario.clients, plan.threads, index) {}
+
+Result<std::unique_ptr<Worker>> Worker::create(Sys& sys, const Plan& plan, const Control& control,
+                                               uint32_t index, Stats& stats) {
+  std::unique_ptr<Worker> worker(new Worker(plan, control, index, stats));
+  auto loop = event::Loop::create(sys, index);
+  if (!loop.ok()) return loop.status();
+  worker->loop_ = std::move(loop).value();
+  worker->context_ = std::make_unique<net::IoContext>(*worker->loop_);
+  worker->context_->setLingerMs(0);
+  const uint32_t own = worker->schedule_.ownClients();
+  worker->clients_.reserve(own);
+  for (uint32_t i = 0; i < own; ++i) worker->clients_.push_back(makeClient(*worker, i));
+  worker->onTimer();
+  return worker;
+}
+
+Worker::~Worker() {
+  closing_ = true;
+  if (loop_ != nullptr) loop_->cancel(*this);
+}
+
+void Worker::run() noexcept {
+  loop_->run();
+}
+
+// ---- time ----
+
+void Worker::onTimer() noexcept {
+  armed_ns_ = Control::kNever;
+  const int64_t now = clockNs();
+  readControl(now);
+  if (finished_) return;
+  openMore(now);
+  if (loading_ && scenario().rate > 0) pace(now);
+  think(now);
+  retry(now);
+  wakeBy(nextWakeNs(now));
+}
+
+void Worker::wakeBy(int64_t ns) noexcept {
+  if (ns >= armed_ns_ || finished_) return;
+  armed_ns_ = ns;
+  loop_->armAt(*this, ns);
+}
+
+int64_t Worker::nextWakeNs(int64_t now_ns) const noexcept {
+  const bool opening = opened_ < clients_.size() && now_ns >= connect_from_ns_;
+  int64_t next = now_ns + (opening ? kOpeningTickNs : kTickNs);
+  for (const int64_t phase : {connect_from_ns_, load_from_ns_, measure_from_ns_, measure_to_ns_, end_ns_}) {
+    if (phase > now_ns) next = std::min(next, phase);
+  }
+  if (loading_ && scenario().rate > 0 && now_ns < measure_to_ns_) {
+    next = std::min(next, load_from_ns_ + schedule_.dueNs(paced_));
+  }
+  if (!thinking_.empty()) next = std::min(next, thinking_.front().due_ns);
+  if (!away_.empty()) next = std::min(next, away_.front().due_ns);
+  return std::max(next, now_ns + 1);
+}
+
+void Worker::readControl(int64_t now_ns) noexcept {
+  const auto read = [](const std::atomic<int64_t>& when) { return when.load(std::memory_order_acquire); };
+  connect_from_ns_ = read(control_.connect_from_ns);
+  load_from_ns_ = read(control_.load_from_ns);
+  measure_from_ns_ = read(control_.measure_from_ns);
+  measure_to_ns_ = read(control_.measure_to_ns);
+  end_ns_ = read(control_.end_ns);
+  if (stats_.begin.at_ns == 0 && now_ns >= measure_from_ns_) mark(stats_.begin, now_ns);
+  if (!loading_ && now_ns >= load_from_ns_) beginLoad(now_ns);
+  if (stats_.end.at_ns == 0 && stats_.begin.at_ns != 0 && now_ns >= measure_to_ns_) mark(stats_.end, now_ns);
+  if (now_ns >= end_ns_ ||
+      (now_ns >= measure_to_ns_ && stats_.waiting.value() == 0 && !scenario().listens())) {
+    closeAll();
+  }
+}
+
+void Worker::mark(WindowMark& mark, int64_t now_ns) noexcept {
+  mark.at_ns = now_ns;
+  mark.cpu_ns = threadCpuNs();
+  mark.requests = stats_.requests.value();
+  mark.replies = stats_.replies.value();
+  mark.messages = stats_.messages.value();
+  mark.bytes_in = stats_.bytes_in.value();
+  mark.bytes_out = stats_.bytes_out.value();
+}
+
+// ---- connections ----
+
+void Worker::openMore(int64_t now_ns) noexcept {
+  if (now_ns < connect_from_ns_ || now_ns >= measure_to_ns_) return;
+  uint64_t due = clients_.size();
+  if (scenario().connect_rate > 0) {
+    const double own = scenario().connect_rate * static_cast<double>(clients_.size()) / scenario().clients;
+    const double passed_s = static_cast<double>(now_ns - connect_from_ns_) / 1e9;
+    due = std::min(due, static_cast<uint64_t>(passed_s * own) + 1);
+  }
+  while (opened_ < due && connecting_ < kMostConnecting) open(*clients_[opened_++]);
+}
+
+void Worker::open(Client& client) noexcept {
+  stats_.attempts.add();
+  client.state_ = Client::State::kConnecting;
+  client.ends_well_ = false;
+  client.due_ns_ = clockNs();
+  ++connecting_;
+  const auto& sources = plan_.sources;
+  const net::SocketAddress* local =
+      sources.empty() ? nullptr : &sources[runIndex(client.own_index_) % sources.size()];
+  const Status status = context_->connect(scenario().target, client, local);
+  if (status.ok()) return;
+  const int error = status.sysErrno();
+  count(error == EMFILE || error == ENFILE              ? ErrorKind::kNoDescriptor
+        : error == EADDRNOTAVAIL || error == EADDRINUSE ? ErrorKind::kNoPort
+                                                        : ErrorKind::kConnectFailed,
+        client, status.message());
+  onClosed(client);
+}
+
+void Worker::settle(Client& client) noexcept {
+  if (client.settled_) return;
+  client.settled_ = true;
+  stats_.settled.add();
+}
+
+void Worker::onReady(Client& client) noexcept {
+  const int64_t now = clockNs();
+  --connecting_;
+  stats_.connected.add();
+  stats_.open.add();
+  stats_.connect.record(static_cast<uint64_t>(std::max<int64_t>(now - client.due_ns_, 0)));
+  if (!client.settled_) stats_.last_connect_ns = now;
+  client.state_ = Client::State::kIdle;
+  // One deadline after the other stands for all requests: when it passes, the newest one decides (onTimeout).
+  if (scenario().listens()) {
+    client.connection_->clearDeadline();
+  } else {
+    client.connection_->setDeadline(scenario().timeout_ms);
+  }
+  settle(client);
+  if (scenario().requests_per_client > 0 && client.asked_ >= scenario().requests_per_client) {
+    client.state_ = Client::State::kDone;  // was done before its connection was lost
+  } else if (loading_ || scenario().asksAtOnce()) {
+    goOn(client, now);
+  }
+}
+
+// A connection is gone, or could not be begun.
+void Worker::onClosed(Client& client) noexcept {
+  if (client.state_ == Client::State::kConnecting) {
+    --connecting_;
+  } else {
+    stats_.open.sub();
+  }
+  if (client.state_ == Client::State::kWaiting) stats_.waiting.sub();
+  const bool was_done = client.state_ == Client::State::kDone;
+  client.state_ = Client::State::kAway;
+  settle(client);
+  if (closing_ || was_done || !scenario().reconnect || clockNs() >= measure_to_ns_) return;
+  if (client.ends_well_) stats_.reopened.add();
+  const int64_t delay = client.ends_well_ ? 0 : scenario().reconnect_delay_ns;
+  const Later later{clockNs() + delay, &client};
+  // Those that come back at once go first; the others all wait for the same time.
+  if (delay == 0) {
+    away_.push_front(later);
+  } else {
+    away_.push_back(later);
+  }
+  wakeBy(later.due_ns);
+}
+
+void Worker::retry(int64_t now_ns) noexcept {
+  size_t most = away_.size();  // those that fail at once come at the end again
+  while (most-- > 0 && !away_.empty() && away_.front().due_ns <= now_ns) {
+    Client& client = *away_.front().client;
+    away_.pop_front();
+    if (now_ns < measure_to_ns_) open(client);
+  }
+}
+
+void Worker::onTimeout(Client& client) noexcept {
+  if (client.state_ == Client::State::kConnecting) {
+    count(ErrorKind::kConnectTimeout, client, fmt::format("{} ms", scenario().connect_timeout_ms));
+    client.connection_->close();
+    return;
+  }
+  const int64_t whole = int64_t{scenario().timeout_ms} * 1'000'000;
+  const bool waits = client.state_ == Client::State::kWaiting;
+  const int64_t left = waits ? client.sent_ns_ + whole - clockNs() : whole;
+  if (left > 0) {
+    client.connection_->setDeadline(static_cast<uint32_t>(left / 1'000'000 + 1));
+    return;
+  }
+  count(ErrorKind::kTimeout, client,
+        fmt::format("request {} has no answer after {} ms", client.asked_ - 1, scenario().timeout_ms));
+  client.connection_->close();
+}
+
+void Worker::closeAll() noexcept {
+  if (finished_) return;
+  const int64_t now = clockNs();
+  if (stats_.begin.at_ns == 0) mark(stats_.begin, now);
+  if (stats_.end.at_ns == 0) mark(stats_.end, now);
+  closing_ = true;
+  finished_ = true;
+  stats_.unanswered = static_cast<uint64_t>(std::max<int64_t>(stats_.waiting.value(), 0));
+  if (scenario().rate > 0 && loading_) {
+    const uint64_t due = schedule_.dueBefore(std::min(measure_to_ns_, now) - load_from_ns_);
+    const uint64_t sent = stats_.requests.value();
+    stats_.unsent = due > sent ? due - sent : 0;
+  }
+  for (const auto& client : clients_) {
+    if (const uint64_t missing = client->missing(); missing > 0) {
+      stats_.errors[static_cast<size_t>(ErrorKind::kLost)].add(missing);
+    }
+    if (client->connection_ != nullptr) client->leave();
+  }
+  loop_->stop();
+}
+
+// ---- load ----
+
+void Worker::beginLoad(int64_t now_ns) noexcept {
+  loading_ = true;
+  if (scenario().rate > 0 || scenario().listens() || scenario().asksAtOnce()) return;
+  for (size_t i = 0; i < clients_.size(); ++i) {
+    Client& client = *clients_[i];
+    if (client.state_ != Client::State::kIdle) continue;
+    if (scenario().think_ns == 0) {
+      ask(client, 0, clockNs());
+      continue;
+    }
+    // They do not all begin at once, but spread over one time of thinking.
+    const double part = static_cast<double>(i) / static_cast<double>(clients_.size());
+    thinking_.push_back(
+        {now_ns + static_cast<int64_t>(part * static_cast<double>(scenario().think_ns)), &client});
+  }
+}
+
+void Worker::pace(int64_t now_ns) noexcept {
+  const int64_t until = std::min(now_ns, measure_to_ns_ - 1);
+  for (;; ++paced_) {
+    const int64_t due = load_from_ns_ + schedule_.dueNs(paced_);
+    if (due > until) return;
+    Client& client = *clients_[paced_ % clients_.size()];
+    // A client that is behind its schedule goes on by itself when it is answered.
+    if (client.state_ != Client::State::kIdle || client.asked_ != paced_ / clients_.size()) continue;
+    const int64_t now = clockNs();
+    if (measuring(due)) stats_.send_delay.record(static_cast<uint64_t>(now - due));
+    ask(client, due, now);
+  }
+}
+
+// What an idle client does next.
+void Worker::goOn(Client& client, int64_t now_ns) noexcept {
+  if (closing_ || now_ns >= measure_to_ns_ || scenario().listens()) return;
+  if (scenario().rate > 0) {
+    const int64_t due = load_from_ns_ + schedule_.dueNs(client.own_index_, client.asked_);
+    if (due <= now_ns) ask(client, due, now_ns);
+  } else if (scenario().think_ns > 0 && client.asked_ > 0) {
+    thinking_.push_back({now_ns + scenario().think_ns, &client});
+    wakeBy(thinking_.front().due_ns);
+  } else {
+    ask(client, now_ns, now_ns);
+  }
+}
+
+void Worker::think(int64_t now_ns) noexcept {
+  while (!thinking_.empty() && thinking_.front().due_ns <= now_ns) {
+    Client& client = *thinking_.front().client;
+    thinking_.pop_front();
+    // It may have lost its connection meanwhile.
+    if (client.state_ == Client::State::kIdle && now_ns < measure_to_ns_) ask(client, 0, clockNs());
+  }
+}
+
+// `due_ns` 0: now.
+void Worker::ask(Client& client, int64_t due_ns, int64_t now_ns) noexcept {
+  client.due_ns_ = due_ns == 0 ? now_ns : due_ns;
+  client.sent_ns_ = now_ns;
+  client.state_ = Client::State::kWaiting;
+  stats_.waiting.add();
+  stats_.requests.add();
+  client.ask();
+  ++client.asked_;
+}
+
+void Worker::onAnswered(Client& client) noexcept {
+  const int64_t now = clockNs();
+  const int64_t service = now - client.sent_ns_;
+  stats_.replies.add();
+  stats_.waiting.sub();
+  client.state_ = Client::State::kIdle;
+  if (measuring(client.due_ns_)) {
+    stats_.latency.record(static_cast<uint64_t>(std::max<int64_t>(now - client.due_ns_, 0)));
+    if (scenario().rate > 0) stats_.service.record(static_cast<uint64_t>(std::max<int64_t>(service, 0)));
+  }
+  if (scenario().expect_min_ns > service) {
+    count(ErrorKind::kTooEarly, client, fmt::format("after {:.3f} ms", static_cast<double>(service) / 1e6));
+  } else if (scenario().expect_max_ns > 0 && service > scenario().expect_max_ns) {
+    count(ErrorKind::kTooLate, client, fmt::format("after {:.3f} ms", static_cast<double>(service) / 1e6));
+  }
+  if (scenario().requests_per_client > 0 && client.asked_ >= scenario().requests_per_client) {
+    onDone(client);
+  } else if (loading_ || scenario().asksAtOnce()) {
+    goOn(client, now);
+  }
+}
+
+void Worker::onDone(Client& client) noexcept {
+  client.state_ = Client::State::kDone;
+  stats_.done.add();
+  if (++done_ == clients_.size() && stats_.end.at_ns == 0) {
+    const int64_t now = clockNs();
+    if (stats_.begin.at_ns == 0) mark(stats_.begin, now);
+    mark(stats_.end, now);
+  }
+}
+
+void Worker::count(ErrorKind kind, const Client& client, const std::string& detail) noexcept {
+  const auto index = static_cast<size_t>(kind);
+  if (stats_.errors[index].value() == 0) {
+    stats_.first_error[index] = fmt::format("client {}: {}", runIndex(client.own_index_), detail);
+  }
+  stats_.errors[index].add();
+}
+
+}  // namespace roost::swarm

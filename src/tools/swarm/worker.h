@@ -1,0 +1,131 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "event/loop.h"
+#include "net/io_context.h"
+#include "tools/swarm/client.h"
+#include "tools/swarm/payload.h"
+#include "tools/swarm/scenario.h"
+#include "tools/swarm/schedule.h"
+#include "tools/swarm/stats.h"
+
+namespace roost::swarm {
+
+// When the phases of a run begin and end, on the monotonic clock. The main thread sets them, in advance; the
+// workers look at them every few milliseconds.
+struct Control {
+  static constexpr int64_t kNever = INT64_MAX;
+  std::atomic<int64_t> connect_from_ns{kNever};
+  std::atomic<int64_t> load_from_ns{kNever};
+  std::atomic<int64_t> measure_from_ns{kNever};
+  std::atomic<int64_t> measure_to_ns{kNever};  // nothing is asked any more
+  std::atomic<int64_t> end_ns{kNever};         // everything is closed
+};
+
+// What all workers share and none changes.
+struct Plan {
+  Scenario scenario;
+  uint32_t threads = 1;
+  std::vector<net::SocketAddress> sources;  // the clients take turns; empty: the system chooses
+  std::string request;                      // the bytes of an http request or a handshake
+  size_t client_at = std::string::npos;     // where in `request` the client's number goes
+  Payload payload;
+
+  explicit Plan(Scenario wanted) : scenario(std::move(wanted)), payload(scenario.message_bytes) {}
+};
+
+// One thread's clients, on a loop of its own: opens their connections, makes them ask when it is time, and
+// counts. Made and run on its thread; `plan`, `control` and `stats` outlive it.
+class Worker final : private event::Timer {
+ public:
+  static Result<std::unique_ptr<Worker>> create(Sys& sys, const Plan& plan, const Control& control,
+                                                uint32_t index, Stats& stats);
+  ~Worker();
+
+  void run() noexcept;  // until everything is closed
+  // For tests that drive the loop themselves.
+  event::Loop& loop() noexcept { return *loop_; }
+  net::IoContext& context() noexcept { return *context_; }
+  bool finished() const noexcept { return finished_; }
+
+  // ---- for the clients ----
+  const Plan& plan() const noexcept { return plan_; }
+  const Scenario& scenario() const noexcept { return plan_.scenario; }
+  Stats& stats() noexcept { return stats_; }
+  int64_t clockNs() const noexcept { return loop_->sys().monotonicNs(); }
+  bool measuring(int64_t now_ns) const noexcept {
+    return now_ns >= measure_from_ns_ && now_ns < measure_to_ns_;
+  }
+  bool over() const noexcept { return closing_; }
+  std::string& scratch() noexcept { return scratch_; }  // for bytes that are made to be sent at once
+  uint32_t runIndex(uint32_t own_index) const noexcept { return own_index * plan_.threads + index_; }
+
+  void onReady(Client& client) noexcept;
+  void onAnswered(Client& client) noexcept;
+  void onClosed(Client& client) noexcept;
+  void onTimeout(Client& client) noexcept;
+  void onDone(Client& client) noexcept;
+  void count(ErrorKind kind, const Client& client, const std::string& detail) noexcept;
+
+ private:
+  Worker(const Plan& plan, const Control& control, uint32_t index, Stats& stats);
+  struct Later {
+    int64_t due_ns;
+    Client* client;
+  };
+
+  void onTimer() noexcept override;
+  void wakeBy(int64_t ns) noexcept;
+  int64_t nextWakeNs(int64_t now_ns) const noexcept;
+  void readControl(int64_t now_ns) noexcept;
+  void openMore(int64_t now_ns) noexcept;
+  void open(Client& client) noexcept;
+  void settle(Client& client) noexcept;
+  void beginLoad(int64_t now_ns) noexcept;
+  void pace(int64_t now_ns) noexcept;
+  void goOn(Client& client, int64_t now_ns) noexcept;
+  void ask(Client& client, int64_t due_ns, int64_t now_ns) noexcept;
+  void retry(int64_t now_ns) noexcept;
+  void think(int64_t now_ns) noexcept;
+  void mark(WindowMark& mark, int64_t now_ns) noexcept;
+  void closeAll() noexcept;
+
+  static constexpr int64_t kTickNs = 10'000'000;  // how often the phases are looked at
+  static constexpr int64_t kOpeningTickNs = 1'000'000;
+  static constexpr uint32_t kMostConnecting = 256;  // attempts under way, where no rate is given
+
+  const Plan& plan_;
+  const Control& control_;
+  Stats& stats_;
+  uint32_t index_;
+  Schedule schedule_;
+  std::unique_ptr<event::Loop> loop_;
+  std::unique_ptr<net::IoContext> context_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::deque<Later> thinking_;  // by time
+  std::deque<Later> away_;      // clients that try again, by time
+  std::string scratch_;
+
+  int64_t connect_from_ns_ = Control::kNever;
+  int64_t load_from_ns_ = Control::kNever;
+  int64_t measure_from_ns_ = Control::kNever;
+  int64_t measure_to_ns_ = Control::kNever;
+  int64_t end_ns_ = Control::kNever;
+  int64_t armed_ns_ = Control::kNever;
+  uint64_t paced_ = 0;       // requests of the schedule that have come due
+  uint32_t opened_ = 0;      // clients that have been told to connect
+  uint32_t connecting_ = 0;  // attempts under way
+  uint32_t done_ = 0;
+  bool loading_ = false;
+  bool closing_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace roost::swarm

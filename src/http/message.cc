@@ -31,20 +31,21 @@ std::string_view methodName(Method method) noexcept {
   return {};
 }
 
-void RequestHead::clear() noexcept {
+void HeadFields::clear() noexcept {
   text = nullptr;
   size = 0;
-  method = Method::kUnknown;
   version_minor = 1;
-  form = TargetForm::kOrigin;
   field_count = 0;
-  method_text = target = path = query = authority = Span{};
-  has_query = false;
   present = repeated = 0;
   first.fill(kNoField);
 }
 
-bool RequestHead::addField(const Field& field) noexcept {
+void RequestHead::clear() noexcept {
+  HeadFields::clear();
+  static_cast<RequestLine&>(*this) = RequestLine{};
+}
+
+bool HeadFields::addField(const Field& field) noexcept {
   if (field_count >= kMaxFields) return false;
   const uint8_t index = field_count++;
   const auto id = static_cast<size_t>(field.id);
@@ -62,7 +63,7 @@ bool RequestHead::addField(const Field& field) noexcept {
   return true;
 }
 
-std::string_view RequestHead::get(std::string_view field_name) const noexcept {
+std::string_view HeadFields::get(std::string_view field_name) const noexcept {
   const FieldId id = fieldId(field_name);
   if (id != FieldId::kOther) return get(id);
   for (size_t i = 0; i < field_count; ++i) {

@@ -24,8 +24,8 @@ enum class Method : uint8_t {
 // The method's token; "" for kUnknown.
 std::string_view methodName(Method method) noexcept;
 
-// The fields the server itself looks at; every other name is kOther. The order is free, the values are
-// indexes.
+// The fields that the server and its clients look at; every other name is kOther. The order is free, the
+// values are indexes.
 enum class FieldId : uint8_t {
   kOther,
   kAccept,
@@ -47,10 +47,12 @@ enum class FieldId : uint8_t {
   kIfUnmodifiedSince,
   kKeepAlive,
   kLastEventId,
+  kLocation,
   kOrigin,
   kProxyConnection,
   kRange,
   kReferer,
+  kSecWebsocketAccept,
   kSecWebsocketExtensions,
   kSecWebsocketKey,
   kSecWebsocketProtocol,
@@ -66,9 +68,9 @@ enum class FieldId : uint8_t {
   kCount  // not a field
 };
 constexpr size_t kFieldIdCount = static_cast<size_t>(FieldId::kCount);
-static_assert(kFieldIdCount <= 64, "RequestHead keeps a bit for each");
+static_assert(kFieldIdCount <= 64, "HeadFields keeps a bit for each");
 
-// The bit of a field in RequestHead::present and ::repeated.
+// The bit of a field in HeadFields::present and ::repeated.
 constexpr uint64_t fieldBit(FieldId id) noexcept {
   return uint64_t{1} << static_cast<unsigned>(id);
 }
@@ -94,25 +96,16 @@ static_assert(sizeof(Field) == 16);
 // RFC 9112 section 3.2.
 enum class TargetForm : uint8_t { kOrigin, kAbsolute, kAuthority, kAsterisk };
 
-// A parsed request head. The text belongs to a read buffer; `text` points at its first byte and is moved with
-// it. Owned by the session that parses; valid until the exchange ends or parks. Loop thread only.
-struct RequestHead {
+// The text of a parsed head and its field lines. The text belongs to a read buffer; `text` points at its
+// first byte and is moved with it. Part of a RequestHead, or of what a client has received; loop thread only.
+struct HeadFields {
   static constexpr size_t kMaxFields = 128;
   static constexpr uint8_t kNoField = 0xff;
 
   const char* text = nullptr;
-  uint32_t size = 0;  // bytes of the head, the empty line included
-  Method method = Method::kUnknown;
+  uint32_t size = 0;          // bytes of the head, the empty line included
   uint8_t version_minor = 1;  // HTTP/1.<this>
-  TargetForm form = TargetForm::kOrigin;
   uint8_t field_count = 0;
-  Span method_text;
-  Span target;  // as sent
-  Span path;   // of the target, still percent-encoded, begins with '/'; "/" for an absolute form without one;
-               // "*"
-  Span query;  // without '?'
-  bool has_query = false;
-  Span authority;         // of an absolute or authority form; else empty
   uint64_t present = 0;   // bit `id` is set where a field of that id came (kOther: any other name)
   uint64_t repeated = 0;  // likewise, where it came on more than one line; never kOther
   std::array<uint8_t, kFieldIdCount>
@@ -149,6 +142,25 @@ struct RequestHead {
   }
   // By any name, case-insensitively; a scan over the field lines.
   std::string_view get(std::string_view name) const noexcept;
+};
+
+// What a request's first line says, as places in the head's text.
+struct RequestLine {
+  Method method = Method::kUnknown;
+  TargetForm form = TargetForm::kOrigin;
+  bool has_query = false;
+  Span method_text;
+  Span target;  // as sent
+  Span path;   // of the target, still percent-encoded, begins with '/'; "/" for an absolute form without one;
+               // "*"
+  Span query;  // without '?'
+  Span authority;  // of an absolute or authority form; else empty
+};
+
+// A parsed request head. Owned by the session that parses; valid until the exchange ends or parks.
+struct RequestHead : RequestLine, HeadFields {
+  // Forgets everything, as HeadFields::clear().
+  void clear() noexcept;
 };
 
 // The reason phrase of a status (RFC 9110 section 15), "" for one without.

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "http/field_table.h"
-#include "http/h1/request_scan.h"
+#include "http/h1/head_scan.h"
 #include "http/message.h"
 
 namespace roost::http::h1 {

@@ -1,4 +1,4 @@
-// The two requests the parser is measured with: the shortest a client sends, and a browser's.
+// What the parsers are measured with: the shortest request a client sends, a browser's, and a server's answer.
 #pragma once
 
 #include <string_view>
@@ -30,5 +30,15 @@ constexpr std::string_view kBrowserRequest =
     "Cookie: session=8f14e45fceea167a5a36dedd4bea2543; theme=dark; seen=1718\r\n"
     "\r\n";
 static_assert(kBrowserRequest.size() >= 650 && kBrowserRequest.size() <= 720);
+
+constexpr std::string_view kResponse =
+    "HTTP/1.1 200 OK\r\n"
+    "Server: roost\r\n"
+    "Date: Fri, 20 Nov 2026 17:25:00 GMT\r\n"
+    "Content-Type: text/plain; charset=utf-8\r\n"
+    "Content-Length: 13\r\n"
+    "Connection: keep-alive\r\n"
+    "\r\n";
+static_assert(kResponse.size() >= 140 && kResponse.size() <= 160);
 
 }  // namespace roost::bench

@@ -128,8 +128,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   } else {
     require(expected, second, expected_head, head, false);
   }
-  RequestMachine machines[kMaxRequestMachines];
-  const size_t count = requestMachines(machines);
+  HeadMachine machines[kMaxHeadMachines];
+  const size_t count = headMachines(machines);
   for (size_t i = 0; i < count; ++i) {
     RequestParser parser(machines[i].scan);
     for (const size_t step : {size, size_t{1}, size_t{7}, size_t{61}, size / 2 + 1}) {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "http/h1/request_scan.h"
+#include "http/h1/head_scan.h"
 
 namespace roost::http::h1 {
 

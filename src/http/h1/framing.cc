@@ -18,7 +18,7 @@ constexpr bool isDigit(char c) noexcept {
 // (RFC 9110 section 5.6.1), empty members left out. Unlike TokenList it knows no quoted strings: none of
 // these fields has a use for one, and a recipient that does not look for quotes would find other members.
 template <class Visit>
-void forEachMember(const RequestHead& head, FieldId id, Visit visit) noexcept {
+void forEachMember(const HeadFields& head, FieldId id, Visit visit) noexcept {
   for (const Field* field = head.find(id); field != nullptr; field = head.nextOf(*field)) {
     std::string_view rest = head.value(*field);
     while (!rest.empty()) {
@@ -56,28 +56,36 @@ void readConnection(const RequestHead& head, FramingResult& result) noexcept {
   result.keep_alive = !close && (head.version_minor > 0 || keep_alive);
 }
 
-void readContentLength(const RequestHead& head, const Field& field, FramingResult& result) noexcept {
-  if (field.next != 0) return refuse(result, 400, "more than one Content-Length");
-  const std::string_view digits = head.value(field);
-  if (digits.empty()) return refuse(result, 400, "empty Content-Length");
-  uint64_t length = 0;
+// What is wrong with a Content-Length; nullptr: nothing, and `length` is set.
+const char* parseLength(std::string_view digits, uint64_t& length) noexcept {
+  if (digits.empty()) return "empty Content-Length";
+  uint64_t value = 0;
   for (const char c : digits) {
-    if (!isDigit(c)) return refuse(result, 400, "Content-Length is not a number");
+    if (!isDigit(c)) return "Content-Length is not a number";
     const auto digit = static_cast<uint64_t>(c - '0');
-    if (length > (static_cast<uint64_t>(INT64_MAX) - digit) / 10) {
-      return refuse(result, 400, "Content-Length is too large");
-    }
-    length = length * 10 + digit;
+    if (value > (static_cast<uint64_t>(INT64_MAX) - digit) / 10) return "Content-Length is too large";
+    value = value * 10 + digit;
   }
-  result.kind = BodyKind::kLength;
-  result.content_length = length;
+  length = value;
+  return nullptr;
 }
 
-void readTransferEncoding(const RequestHead& head, FramingResult& result) noexcept {
-  if (head.version_minor == 0) return refuse(result, 400, "Transfer-Encoding in HTTP/1.0");
-  if (head.has(FieldId::kContentLength)) {
-    return refuse(result, 400, "both Transfer-Encoding and Content-Length");
+void readContentLength(const RequestHead& head, const Field& field, FramingResult& result) noexcept {
+  if (field.next != 0) return refuse(result, 400, "more than one Content-Length");
+  if (const char* reason = parseLength(head.value(field), result.content_length)) {
+    return refuse(result, 400, reason);
   }
+  result.kind = BodyKind::kLength;
+}
+
+// What is wrong with a Transfer-Encoding that is there; nullptr: nothing, it is chunked.
+struct CodingFault {
+  int status;
+  const char* reason;
+};
+CodingFault readCodings(const HeadFields& head) noexcept {
+  if (head.version_minor == 0) return {400, "Transfer-Encoding in HTTP/1.0"};
+  if (head.has(FieldId::kContentLength)) return {400, "both Transfer-Encoding and Content-Length"};
   unsigned chunked = 0;
   unsigned others = 0;
   bool chunked_last = false;
@@ -94,12 +102,18 @@ void readTransferEncoding(const RequestHead& head, FramingResult& result) noexce
                   return isDigit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '-';
                 });
   });
-  if (malformed) return refuse(result, 400, "malformed Transfer-Encoding");
-  if (chunked > 1) return refuse(result, 400, "chunked more than once");
+  if (malformed) return {400, "malformed Transfer-Encoding"};
+  if (chunked > 1) return {400, "chunked more than once"};
   // Without chunked at the end the length cannot be known (section 6.3); with it, the codings before it are
   // merely unknown.
-  if (!chunked_last) return refuse(result, 400, "chunked is not last");
-  if (others != 0) return refuse(result, 501, "transfer coding not supported");
+  if (!chunked_last) return {400, "chunked is not last"};
+  if (others != 0) return {501, "transfer coding not supported"};
+  return {0, nullptr};
+}
+
+void readTransferEncoding(const RequestHead& head, FramingResult& result) noexcept {
+  const CodingFault fault = readCodings(head);
+  if (fault.reason != nullptr) return refuse(result, fault.status, fault.reason);
   result.kind = BodyKind::kChunked;
 }
 
@@ -114,6 +128,60 @@ void readExpect(const RequestHead& head, FramingResult& result) noexcept {
   if (other) return refuse(result, 417, "expectation not supported");
   const bool has_body = result.kind == BodyKind::kChunked || result.content_length > 0;
   result.expects_continue = expects && has_body;
+}
+
+void readConnection(const HeadFields& head, ResponseFraming& result) noexcept {
+  bool close = false;
+  bool keep_alive = false;
+  forEachMember(head, FieldId::kConnection, [&](std::string_view option) {
+    if (equalsToken(option, "close")) close = true;
+    if (equalsToken(option, "keep-alive")) keep_alive = true;
+  });
+  result.keep_alive = !close && (head.version_minor > 0 || keep_alive);
+}
+
+// The timeout of "Keep-Alive: timeout=5, max=100", which no standard defines and many servers send. What
+// cannot be read says nothing.
+uint16_t keepAliveSeconds(const HeadFields& head) noexcept {
+  constexpr std::string_view kName = "timeout=";
+  uint16_t seconds = 0;
+  forEachMember(head, FieldId::kKeepAlive, [&](std::string_view member) {
+    if (member.size() <= kName.size() || !equalsToken(member.substr(0, kName.size()), kName)) return;
+    uint64_t value = 0;
+    if (parseLength(member.substr(kName.size()), value) == nullptr) {
+      seconds = static_cast<uint16_t>(std::min<uint64_t>(value, UINT16_MAX));
+    }
+  });
+  return seconds;
+}
+
+// Every member of every line must be the same number.
+const char* readLengths(const HeadFields& head, ResponseFraming& result) noexcept {
+  const char* reason = nullptr;
+  bool first = true;
+  forEachMember(head, FieldId::kContentLength, [&](std::string_view member) {
+    uint64_t length = 0;
+    const char* const fault = parseLength(member, length);
+    if (fault != nullptr && reason == nullptr) reason = fault;
+    if (!first && length != result.content_length && reason == nullptr) reason = "differing Content-Lengths";
+    result.content_length = length;
+    first = false;
+  });
+  return first ? "empty Content-Length" : reason;
+}
+
+const char* readBody(const HeadFields& head, ResponseFraming& result) noexcept {
+  if (head.has(FieldId::kTransferEncoding)) {
+    result.kind = BodyKind::kChunked;
+    return readCodings(head).reason;
+  }
+  if (head.has(FieldId::kContentLength)) {
+    result.kind = BodyKind::kLength;
+    return readLengths(head, result);
+  }
+  result.kind = BodyKind::kUntilClose;
+  result.keep_alive = false;
+  return nullptr;
 }
 
 }  // namespace
@@ -131,6 +199,31 @@ FramingResult requestFraming(const RequestHead& head) noexcept {
     readContentLength(head, *length, result);
   }
   if (result.error_status == 0 && head.has(FieldId::kExpect)) readExpect(head, result);
+  return result;
+}
+
+ResponseFraming responseFraming(const HeadFields& head, int status, Method method) noexcept {
+  ResponseFraming result;
+  result.keep_alive = head.version_minor > 0;
+  if ((head.present & fieldBit(FieldId::kConnection)) != 0) readConnection(head, result);
+  if (head.has(FieldId::kKeepAlive)) result.keep_alive_s = keepAliveSeconds(head);
+  if (status < 200 || status == 204) {
+    if (status == 101) result.keep_alive = false;
+    return result;
+  }
+  if (method == Method::kConnect && status < 300) {
+    result.kind = BodyKind::kUntilClose;
+    result.keep_alive = false;
+    return result;
+  }
+  ResponseFraming body = result;
+  const char* const fault = readBody(head, body);
+  if (fault != nullptr) {
+    result.keep_alive = false;
+    result.error_reason = fault;
+  } else if (method != Method::kHead && status != 304) {
+    result = body;
+  }
   return result;
 }
 

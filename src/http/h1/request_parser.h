@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "http/h1/request_scan.h"
+#include "http/h1/head_scan.h"
 #include "http/message.h"
 
 namespace roost::http::h1 {
@@ -21,7 +21,7 @@ class RequestParser {
   // The bytes that must be readable (their value does not matter) behind the data given to parse().
   static constexpr size_t kSlack = 64;
 
-  explicit RequestParser(ScanFn scan = bestRequestScan()) noexcept : scan_(scan) {}
+  explicit RequestParser(ScanFn scan = bestHeadMachine().scan) noexcept : scan_(scan) {}
 
   // Ready for the next head.
   void reset() noexcept { progress_ = ScanProgress{}; }

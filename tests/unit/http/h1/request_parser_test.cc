@@ -15,9 +15,9 @@ namespace roost::http::h1 {
 namespace {
 
 // Every machine this processor runs: all must agree.
-std::vector<RequestMachine> machines() {
-  RequestMachine all[kMaxRequestMachines];
-  const size_t count = requestMachines(all);
+std::vector<HeadMachine> machines() {
+  HeadMachine all[kMaxHeadMachines];
+  const size_t count = headMachines(all);
   return {all, all + count};
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("every split of the corpus gives the same result on every machine") {
     const std::string expected = parseWhole(entry.text);
     CHECK(statusOnly(expected) == statusOnly(parsePieces(by_hand, entry.text, {})));
     CHECK(statusOnly(expected) == statusOnly(parsePieces(by_hand, entry.text, everyByte(entry.text))));
-    for (const RequestMachine& machine : machines()) {
+    for (const HeadMachine& machine : machines()) {
       INFO(machine.name);
       RequestParser parser(machine.scan);
       REQUIRE(parsePieces(parser, entry.text, {}) == expected);
@@ -154,7 +154,7 @@ TEST_CASE("a prefix of a good request is never an error") {
 
 TEST_CASE("a token split across segments at every byte") {
   const std::string request(bench::kBrowserRequest);
-  for (const RequestMachine& machine : machines()) {
+  for (const HeadMachine& machine : machines()) {
     INFO(machine.name);
     RequestParser parser(machine.scan);
     const std::string expected = parsePieces(parser, request, {});
@@ -275,7 +275,7 @@ TEST_CASE("limits hold to the byte, however the head is split") {
   const std::string head(bench::kBrowserRequest);
   const std::string target = "/assets/app-3f9d2c.js?v=20240611";
   const auto check = [&](const HeadLimits& limits, const char* status) {
-    for (const RequestMachine& machine : machines()) {
+    for (const HeadMachine& machine : machines()) {
       RequestParser parser(machine.scan);
       CHECK(parsePieces(parser, head, {}, limits).substr(0, 9) == status);
       CHECK(parsePieces(parser, head, everyByte(head), limits).substr(0, 9) == status);
@@ -320,7 +320,7 @@ TEST_CASE("a target too long outranks what else is wrong with it") {
   limits.max_target_bytes = 100;
   const std::string bad = "GET /" + std::string(99, 'a') + "#";
   const std::string long_bad = "GET /" + std::string(100, 'a') + "#";
-  for (const RequestMachine& machine : machines()) {
+  for (const HeadMachine& machine : machines()) {
     RequestParser parser(machine.scan);
     CHECK(parsePieces(parser, bad, {}, limits).substr(0, 9) == "error 400");
     CHECK(parsePieces(parser, bad, everyByte(bad), limits).substr(0, 9) == "error 400");
@@ -364,7 +364,7 @@ TEST_CASE("every byte in every place is judged alike by all machines and by hand
       text[at] = static_cast<char>(byte);
       HandwrittenParser by_hand;
       const std::string expected = statusOnly(parsePieces(by_hand, text, {}));
-      for (const RequestMachine& machine : machines()) {
+      for (const HeadMachine& machine : machines()) {
         RequestParser parser(machine.scan);
         const std::string whole = parsePieces(parser, text, {});
         if (statusOnly(whole) != expected || parsePieces(parser, text, everyByte(text)) != whole) {
@@ -421,7 +421,7 @@ TEST_CASE("what is no text, or no HTTP/1.1, is refused at once") {
       "GET / HTTP/1.0\r\nHost : x",
       "\r\n\r\n\r\n\r\n\r\n",
   };
-  for (const RequestMachine& machine : machines()) {
+  for (const HeadMachine& machine : machines()) {
     for (const std::string_view text : all) {
       INFO(machine.name << " " << text);
       RequestParser parser(machine.scan);
@@ -442,7 +442,7 @@ TEST_CASE("other mistakes in a short beginning are told when it is short no long
       {"GET / HTTP/1.1\r\n: a", "error 400"},   {"GET / HTTP/1.1\r\nX: a\r\n b", "error 400"},
       {"CONNECT a HTTP/1.1\r\nX", "error 400"}, {"GET  / HTTP/1.1\r\nX: a\r", "error 400"},
   };
-  for (const RequestMachine& machine : machines()) {
+  for (const HeadMachine& machine : machines()) {
     for (const Wrong& wrong : all) {
       const std::string begin(wrong.text);
       INFO(machine.name << " " << begin);
@@ -465,7 +465,7 @@ TEST_CASE("other mistakes in a short beginning are told when it is short no long
 TEST_CASE("limits below a short beginning hold, however it is split") {
   const std::string head = "GET /abcdef HTTP/1.1\r\nHost: a\r\nX: y\r\n\r\n";
   const auto check = [&](const HeadLimits& limits, const std::string& expected) {
-    for (const RequestMachine& machine : machines()) {
+    for (const HeadMachine& machine : machines()) {
       RequestParser parser(machine.scan);
       CHECK(parsePieces(parser, head, {}, limits).substr(0, 9) == expected);
       CHECK(parsePieces(parser, head, everyByte(head), limits).substr(0, 9) == expected);
@@ -500,7 +500,7 @@ TEST_CASE("limits below a short beginning hold, however it is split") {
 }
 
 TEST_CASE("a head left for later shows nothing of the one before") {
-  for (const RequestMachine& machine : machines()) {
+  for (const HeadMachine& machine : machines()) {
     RequestParser parser(machine.scan);
     RequestHead head;
     const Bytes first("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");

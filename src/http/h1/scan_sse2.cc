@@ -1,13 +1,12 @@
-// The request machine for x86-64 as every processor of that kind has it.
+// The machines that read heads, for x86-64 as every processor of that kind has it.
 #if defined(__x86_64__)
 
 #include <emmintrin.h>
 
 #include <cstring>
 
-#include "http/field_table.h"
-#include "http/h1/request_scan.h"
-#include "http/h1/request_scan_x86.h"
+#include "http/h1/head_scan.h"
+#include "http/h1/scan_x86.h"
 
 namespace roost::http::h1 {
 namespace {
@@ -66,7 +65,12 @@ inline const char* targetStop(const char* p, const char* end) noexcept {
 }  // namespace
 }  // namespace roost::http::h1
 
+#include "http/h1/field_scan.h"
+
 #define ROOST_REQUEST_SCAN scanRequestSse2
 #include "http/h1/request_scan.inc"
+
+#define ROOST_RESPONSE_SCAN scanResponseSse2
+#include "http/client/response_scan.inc"
 
 #endif  // __x86_64__

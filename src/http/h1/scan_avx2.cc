@@ -1,13 +1,13 @@
-// The request machine for processors with AVX2 and BMI (the build compiles this file alone for them).
+// The machines that read heads, for processors with AVX2 and BMI (the build compiles this file alone for
+// them).
 #if defined(__x86_64__)
 
 #include <immintrin.h>
 
 #include <cstring>
 
-#include "http/field_table.h"
-#include "http/h1/request_scan.h"
-#include "http/h1/request_scan_x86.h"
+#include "http/h1/head_scan.h"
+#include "http/h1/scan_x86.h"
 
 namespace roost::http::h1 {
 namespace {
@@ -81,7 +81,12 @@ inline const char* targetStop(const char* p, const char* end) noexcept {
 }  // namespace
 }  // namespace roost::http::h1
 
+#include "http/h1/field_scan.h"
+
 #define ROOST_REQUEST_SCAN scanRequestAvx2
 #include "http/h1/request_scan.inc"
+
+#define ROOST_RESPONSE_SCAN scanResponseAvx2
+#include "http/client/response_scan.inc"
 
 #endif  // __x86_64__

@@ -1,8 +1,5 @@
-// The request machine for any processor: bytes are classified one at a time by a table.
-#include <cstring>
-
-#include "http/field_table.h"
-#include "http/h1/request_scan.h"
+// The machines that read heads, for any processor: bytes are classified one at a time by a table.
+#include "http/h1/head_scan.h"
 
 namespace roost::http::h1 {
 namespace {
@@ -63,5 +60,10 @@ inline const char* targetStop(const char* p, const char* end) noexcept {
 }  // namespace
 }  // namespace roost::http::h1
 
+#include "http/h1/field_scan.h"
+
 #define ROOST_REQUEST_SCAN scanRequestGeneric
 #include "http/h1/request_scan.inc"
+
+#define ROOST_RESPONSE_SCAN scanResponseGeneric
+#include "http/client/response_scan.inc"

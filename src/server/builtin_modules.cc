@@ -54,6 +54,9 @@
 #ifdef ROOST_HAS_TCP_ECHO
 #include "modules/tcp_echo/tcp_echo.h"
 #endif
+#ifdef ROOST_HAS_WS_ECHO
+#include "modules/ws_echo/ws_echo.h"
+#endif
 
 namespace roost::server {
 
@@ -99,6 +102,9 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
 #endif
 #ifdef ROOST_HAS_HOLD
   modules.push_back(modules::hold::makeHold());
+#endif
+#ifdef ROOST_HAS_WS_ECHO
+  modules.push_back(modules::ws_echo::makeWsEcho());
 #endif
 #ifdef ROOST_HAS_COMPRESS
   modules.push_back(modules::compress::makeCompress());

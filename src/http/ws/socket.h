@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string_view>
+
+#include "base/buffer.h"
+#include "http/handler.h"
+#include "http/ws/endpoint.h"
+#include "http/ws/frame_decoder.h"
+
+namespace roost::http::ws {
+
+// A message that has arrived. Valid during SocketHandler::onMessage; its bytes may be changed.
+class Message {
+ public:
+  bool isText() const noexcept { return opcode_ == Opcode::kText; }
+  Opcode opcode() const noexcept { return opcode_; }
+  std::string_view view() const noexcept { return {data_, size_}; }
+  char* data() noexcept { return data_; }
+  size_t size() const noexcept { return size_; }
+
+ private:
+  friend class Socket;
+  Message(Opcode opcode, char* data, size_t size, size_t headroom, BufferRef buffer) noexcept
+      : data_(data), size_(size), headroom_(headroom), buffer_(std::move(buffer)), opcode_(opcode) {}
+  char* data_;
+  size_t size_;
+  size_t headroom_;   // bytes before it that may be overwritten
+  BufferRef buffer_;  // that it lies in, where it does not lie in the connection's input
+  Opcode opcode_;
+};
+
+// One WebSocket, a server's or a client's: RFC 6455 on a ByteStream, which owns it. Loop thread only; lives
+// until its handler's onClose has returned, and to the end of that batch of events. While nothing is under
+// way it is what stands here and nothing else: buffers and decoders are there only with a message that is
+// coming in.
+//
+// Everything sent within one of the handler's calls leaves together.
+class Socket final : public ByteStreamListener {
+ public:
+  static std::unique_ptr<Socket> make(const Endpoint::Ref& endpoint);
+  ~Socket() override;
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  // For those who do the handshake.
+  void makeState(const Exchange& exchange) noexcept;
+  void open(ByteStream& stream) noexcept;
+
+  // Sends a message: copied, or referenced where it is large. kBlocked: taken, but more should wait for
+  // onWritable; who goes on all the same is cut off at EndpointOptions::max_queued_bytes. kClosed: not sent,
+  // the socket is closing or closed. REQUIRES: text is UTF-8.
+  SendResult send(Opcode opcode, std::string_view payload) noexcept;
+  SendResult send(Opcode opcode, BufferRef payload) noexcept;
+  // Sends a message back as it came, from where it lies. The message is empty after that.
+  SendResult sendBack(Message& message) noexcept;
+  // Sends frames that were encoded once for many sockets of servers.
+  SendResult sendFrames(BufferRef frames) noexcept;
+  // At most kMaxControlBytes.
+  SendResult ping(std::string_view payload) noexcept;
+
+  // Begins the closing handshake; the handler's onClose comes when the peer has answered or has had its time.
+  void close(uint16_t code, std::string_view reason) noexcept;
+  // Ends the connection now.
+  void abort() noexcept;
+
+  bool isOpen() const noexcept { return stream_ != nullptr && !close_sent_ && !over_; }
+  size_t queuedBytes() const noexcept { return stream_ == nullptr ? 0 : stream_->queuedBytes(); }
+  const Endpoint& endpoint() const noexcept { return *endpoint_; }
+  const net::PeerAddr& peer() const noexcept {
+    return stream_->peer();
+  }                                                               // REQUIRES: onClose has not returned
+  event::Loop& loop() const noexcept { return stream_->loop(); }  // likewise
+  // What the handler's makeState has built. REQUIRES: it has.
+  SocketState& state() noexcept { return *std::launder(reinterpret_cast<SocketState*>(this + 1)); }
+
+  // ByteStreamListener
+  size_t onBytes(char* bytes, size_t size) noexcept override;
+  void onWritable() noexcept override;
+  void onDeadline() noexcept override;
+  void onEnd() noexcept override;
+  bool onShutdown() noexcept override;
+  void onClose(AbortReason reason) noexcept override;
+
+  static void operator delete(void* memory) noexcept { ::operator delete(memory); }
+
+ private:
+  // What is there only while a message is coming in.
+  struct Incoming;
+
+  explicit Socket(const Endpoint::Ref& endpoint) noexcept;
+
+  void take(const FramePiece& piece, char* frame) noexcept;
+  void takeControl(const FramePiece& piece) noexcept;
+  void takeClose(std::string_view payload) noexcept;
+  void takeData(const FramePiece& piece, char* frame) noexcept;
+  void gather(const FramePiece& piece) noexcept;
+  void deliver(Message& message) noexcept;
+  void keep(const FrameDecoder& decoder) noexcept;
+
+  SendResult sendFrame(Opcode opcode, std::string_view payload) noexcept;
+  bool mayQueue() noexcept;
+  SendResult flush() noexcept;
+  void sendClose(uint16_t code, std::string_view reason) noexcept;
+  void fail(uint16_t code, std::string_view reason) noexcept;
+  void tellClosed(uint16_t code, std::string_view reason) noexcept;
+  void setDeadline() noexcept;
+
+  ByteStream* stream_ = nullptr;
+  Endpoint::Ref endpoint_;
+  std::unique_ptr<Incoming> incoming_;
+  bool close_sent_ : 1;
+  bool over_ : 1;           // nothing that comes counts any more
+  bool told_ : 1;           // the handler of the end
+  bool blocked_ : 1;        // waits for onWritable
+  bool handler_waits_ : 1;  // so does the handler
+  bool pinged_ : 1;         // and nothing has come since
+  bool has_state_ : 1;
+};
+static_assert(sizeof(Socket) <= 40, "idle WebSocket budget");
+
+}  // namespace roost::http::ws

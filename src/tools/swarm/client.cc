@@ -6,7 +6,11 @@
 #include "base/errno_text.h"
 
 #include "tools/swarm/echo_client.h"
+#include "tools/swarm/http_client.h"
+#include "tools/swarm/sequence.h"
+#include "tools/swarm/sse_client.h"
 #include "tools/swarm/worker.h"
+#include "tools/swarm/ws_client.h"
 
 namespace roost::swarm {
 
@@ -26,7 +30,7 @@ void Client::opened() noexcept {
 void Client::onReadEnd(net::Connection& connection) noexcept {
   if (state_ == State::kConnecting) {
     complain(ErrorKind::kHandshake, "the server ended the connection instead");
-  } else if (state_ == State::kWaiting || !mayEnd()) {
+  } else if (state_ == State::kWaiting || (!ends_well_ && !mayEnd())) {
     complain(ErrorKind::kClosedEarly, fmt::format("after {} requests", asked_));
   } else {
     ends_well_ = true;
@@ -84,6 +88,55 @@ void Client::send(std::string_view bytes) noexcept {
   connection_->flush();
 }
 
+void Client::sendRequest() noexcept {
+  const Plan& plan = worker_.plan();
+  if (plan.client_at == std::string::npos) return send(plan.request);
+  std::string& text = worker_.scratch();
+  text.assign(plan.request, 0, plan.client_at);
+  text += std::to_string(runIndex());
+  text.append(plan.request, plan.client_at, std::string::npos);
+  send(text);
+}
+
+void Client::received(MessageCheck& messages, std::string_view text) noexcept {
+  const Scenario& scenario = worker_.scenario();
+  worker_.stats().messages.add();
+  ++messages.count;
+  if (scenario.expect_sequence) checkNumber(messages.sequence, text);
+  if (messages.count == scenario.expect_messages) worker_.onDone(*this);
+}
+
+void Client::checkNumber(NumberedStream& numbers) noexcept {
+  checkNumber(numbers.check(), numbers.text());
+}
+
+void Client::checkNumber(SequenceCheck& check, std::string_view text) noexcept {
+  const Numbered numbered = readNumbered(text);
+  if (!numbered.ok) return complain(ErrorKind::kNoNumber, fmt::format("\"{}\"", text));
+  const int64_t now = worker_.clockNs();
+  if (numbered.sent_ns > 0 && numbered.sent_ns <= now && worker_.measuring(now)) {
+    worker_.stats().delivery.record(static_cast<uint64_t>(now - numbered.sent_ns));
+  }
+  switch (check.add(numbered.sequence)) {
+    case SequenceCheck::Verdict::kInOrder:
+      return;
+    case SequenceCheck::Verdict::kGap:  // counted at the end: they may only be late
+      return worker_.note(ErrorKind::kLost, *this, fmt::format("missing before {}", numbered.sequence));
+    case SequenceCheck::Verdict::kLate:
+      return complain(ErrorKind::kReordered, fmt::format("{} came late", numbered.sequence));
+    case SequenceCheck::Verdict::kDuplicate:
+      return complain(ErrorKind::kDuplicate, fmt::format("{} came again", numbered.sequence));
+  }
+}
+
+uint64_t Client::missingOf(const MessageCheck& messages) const noexcept {
+  const Scenario& scenario = worker_.scenario();
+  const uint64_t had = scenario.expect_sequence ? messages.sequence.received() : messages.count;
+  if (scenario.expect_messages > 0)
+    return had < scenario.expect_messages ? scenario.expect_messages - had : 0;
+  return messages.sequence.missing();
+}
+
 uint32_t Client::runIndex() const noexcept {
   return worker_.runIndex(own_index_);
 }
@@ -92,8 +145,13 @@ std::unique_ptr<Client> makeClient(Worker& worker, uint32_t own_index) {
   switch (worker.scenario().kind) {
     case Kind::kTcpEcho:
       return std::make_unique<EchoClient>(worker, own_index);
-    default:
-      break;
+    case Kind::kHttp:
+    case Kind::kHold:
+      return std::make_unique<HttpClient>(worker, own_index);
+    case Kind::kSse:
+      return std::make_unique<SseClient>(worker, own_index);
+    case Kind::kWs:
+      return std::make_unique<WsClient>(worker, own_index);
   }
   return nullptr;
 }

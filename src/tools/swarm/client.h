@@ -11,7 +11,10 @@
 
 namespace roost::swarm {
 
+class NumberedStream;
+class SequenceCheck;
 class Worker;
+struct MessageCheck;
 
 // One client: its connection, and the request it waits for. Subclasses speak a protocol: they say when the
 // connection may be used (ready), send a request (ask), and tell of its answer (answered) or of what was
@@ -28,6 +31,7 @@ class Client : public net::Session {
     kConnecting,  // the attempt and the handshake
     kIdle,
     kWaiting,  // for an answer
+    kLeaving,  // the server is to end the connection in good order
     kDone,     // needs nothing more; its connection stays
   };
 
@@ -60,12 +64,19 @@ class Client : public net::Session {
   // Counts an error of a client that goes on.
   void complain(ErrorKind kind, const std::string& detail) noexcept;
   void send(std::string_view bytes) noexcept;
+  void sendRequest() noexcept;  // the plan's, with the client's number in its place
+  // A message has come to a listening client, or a numbered answer; `text` is its beginning.
+  void received(MessageCheck& messages, std::string_view text) noexcept;
+  void checkNumber(NumberedStream& numbers) noexcept;
+  uint64_t missingOf(const MessageCheck& messages) const noexcept;
   Worker& worker() const noexcept { return worker_; }
   net::Connection* connection() const noexcept { return connection_; }
   uint32_t runIndex() const noexcept;  // among the clients of the whole run
 
  private:
   friend class Worker;
+  void checkNumber(SequenceCheck& check, std::string_view text) noexcept;
+
   Worker& worker_;
   net::Connection* connection_ = nullptr;
   int64_t due_ns_ = 0;   // when the request waited for was due; while connecting: when that began

@@ -89,7 +89,11 @@ Status Run::execute(Outcome& outcome) {
   outcome.kernel_before = readKernel();
   connectAll(outcome);
   holdStill(outcome);
-  load(outcome);
+  if (outcome.held > 0) {
+    load(outcome);
+  } else {
+    setTime(control_.measure_to_ns, nowNs());  // there is nobody to measure
+  }
   drain(outcome);
   for (const auto& thread : threads_) thread->thread.join();
   outcome.interrupted = interrupts_.load() > 0;

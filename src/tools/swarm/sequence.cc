@@ -1,6 +1,8 @@
 #include "tools/swarm/sequence.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <limits>
 
 namespace roost::swarm {
@@ -47,6 +49,12 @@ SequenceCheck::Verdict SequenceCheck::add(uint64_t number) noexcept {
   ++received_;
   if (missing_ > 0) --missing_;
   return Verdict::kLate;
+}
+
+void NumberedStream::add(std::string_view piece) noexcept {
+  const size_t size = std::min(piece.size(), sizeof kept_ - size_);
+  std::memcpy(kept_ + size_, piece.data(), size);
+  size_ += static_cast<uint32_t>(size);
 }
 
 }  // namespace roost::swarm

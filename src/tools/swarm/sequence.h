@@ -36,4 +36,24 @@ class SequenceCheck {
   uint32_t missing_ = 0;
 };
 
+// The beginning of a content that comes in pieces, as far as a number and a time reach.
+class NumberedStream {
+ public:
+  void begin() noexcept { size_ = 0; }
+  void add(std::string_view piece) noexcept;
+  std::string_view text() const noexcept { return {kept_, size_}; }
+  SequenceCheck& check() noexcept { return check_; }
+
+ private:
+  SequenceCheck check_;
+  uint32_t size_ = 0;
+  char kept_[44];
+};
+
+// What a listening client has received.
+struct MessageCheck {
+  SequenceCheck sequence;  // where numbers are expected
+  uint64_t count = 0;
+};
+
 }  // namespace roost::swarm

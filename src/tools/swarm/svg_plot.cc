@@ -98,7 +98,7 @@ class Panel {
     out_ +=
         fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#ddf4ff\"/>\n",
                     x(from), top(), std::max(x(to) - x(from), 0.0), kPanelHeight);
-    if (x(to) - x(from) > 80) text(x(from) + 6, top() + 16, "start", label, " fill=\"#57606a\"");
+    if (x(to) - x(from) > 80) text(x(from) + 6, bottom() - 8, "start", label, " fill=\"#57606a\"");
   }
   // Right-aligned above the panel, the first one leftmost.
   void legend(const std::vector<std::pair<std::string, const char*>>& entries) {
@@ -295,7 +295,7 @@ std::string svgPlot(const Plan& plan, const Outcome& outcome) {
       " font-size=\"18\" font-weight=\"600\" fill=\"#1f2328\"");
   head.text(
       kLeft, 52, "start",
-      fmt::format("{}/s {} · {} errors{}",
+      fmt::format("{} {}/s · {} errors{}",
                   grouped(static_cast<uint64_t>(listens ? outcome.messages_per_s : outcome.replies_per_s)),
                   listens ? "messages" : "answers", grouped(outcome.total.errorCount()),
                   scenario.rate > 0

@@ -94,7 +94,6 @@ int execute(const Options& options) {
   auto scenario =
       loadScenario(options.scenario_file, options.overlay, options.overlay_names, options.allow_remote);
   if (!scenario.ok()) return complain(scenario.status().message(), kWrongUse);
-  if (scenario->kind != Kind::kTcpEcho) return complain("so far only tcp_echo is there", kCannot);
   const Machine machine = readMachine();
   auto layout = planLayout(*scenario, machine);
   if (!layout.ok()) return complain(layout.status().message(), kCannot);

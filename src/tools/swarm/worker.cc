@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "tools/swarm/head_reader.h"
+
 namespace roost::swarm {
 namespace {
 
@@ -23,7 +25,14 @@ Worker::Worker(const Plan& plan, const Control& control, uint32_t index, Stats& 
       control_(control),
       stats_(stats),
       index_(index),
-      schedule_(std::max(plan.scenario.rate, 1e-9), plan.scenario.clients, plan.threads, index) {}
+      schedule_(std::max(plan.scenario.rate, 1e-9), plan.scenario.clients, plan.threads, index),
+      heads_(std::make_unique<HeadReader>(plan.scenario.method)) {
+  const Scenario& wanted = plan.scenario;
+  knows_bytes_ = wanted.expect_bytes >= 0;
+  expected_bytes_ = knows_bytes_ ? static_cast<uint64_t>(wanted.expect_bytes) : 0;
+  knows_hash_ = wanted.expect_body == BodyCheck::kHash;
+  expected_hash_ = wanted.expect_hash;
+}
 
 Result<std::unique_ptr<Worker>> Worker::create(Sys& sys, const Plan& plan, const Control& control,
                                                uint32_t index, Stats& stats) {
@@ -209,6 +218,10 @@ void Worker::onTimeout(Client& client) noexcept {
     return;
   }
   const int64_t whole = int64_t{scenario().timeout_ms} * 1'000'000;
+  if (client.state_ == Client::State::kLeaving) {  // the server takes its time: it is not waited for
+    client.connection_->close();
+    return;
+  }
   const bool waits = client.state_ == Client::State::kWaiting;
   const int64_t left = waits ? client.sent_ns_ + whole - clockNs() : whole;
   if (left > 0) {
@@ -324,8 +337,11 @@ void Worker::onAnswered(Client& client) noexcept {
   } else if (scenario().expect_max_ns > 0 && service > scenario().expect_max_ns) {
     count(ErrorKind::kTooLate, client, fmt::format("after {:.3f} ms", static_cast<double>(service) / 1e6));
   }
-  if (scenario().requests_per_client > 0 && client.asked_ >= scenario().requests_per_client) {
+  const bool enough = scenario().requests_per_client > 0 && client.asked_ >= scenario().requests_per_client;
+  if (enough) {
     onDone(client);
+  } else if (client.ends_well_) {
+    client.state_ = Client::State::kLeaving;  // and is opened anew when the server has ended it
   } else if (loading_ || scenario().asksAtOnce()) {
     goOn(client, now);
   }
@@ -342,11 +358,35 @@ void Worker::onDone(Client& client) noexcept {
 }
 
 void Worker::count(ErrorKind kind, const Client& client, const std::string& detail) noexcept {
-  const auto index = static_cast<size_t>(kind);
-  if (stats_.errors[index].value() == 0) {
-    stats_.first_error[index] = fmt::format("client {}: {}", runIndex(client.own_index_), detail);
+  note(kind, client, detail);
+  stats_.errors[static_cast<size_t>(kind)].add();
+}
+
+void Worker::note(ErrorKind kind, const Client& client, const std::string& detail) noexcept {
+  std::string& first = stats_.first_error[static_cast<size_t>(kind)];
+  if (first.empty()) first = fmt::format("client {}: {}", runIndex(client.own_index_), detail);
+}
+
+uint64_t Worker::expectedBytes(uint64_t first) noexcept {
+  if (!knows_bytes_) {
+    int64_t agreed = Agreed::kNothing;
+    const auto own = static_cast<int64_t>(first);
+    expected_bytes_ =
+        plan_.agreed.bytes.compare_exchange_strong(agreed, own) ? first : static_cast<uint64_t>(agreed);
+    knows_bytes_ = true;
   }
-  stats_.errors[index].add();
+  return expected_bytes_;
+}
+
+uint64_t Worker::expectedHash(uint64_t first) noexcept {
+  if (!knows_hash_) {
+    uint64_t agreed = 0;  // no content has this hash in practice
+    expected_hash_ = plan_.agreed.hash.compare_exchange_strong(agreed, first) ? first : agreed;
+    knows_hash_ = true;
+    stats_.has_body_hash = true;
+    stats_.body_hash = expected_hash_;
+  }
+  return expected_hash_;
 }
 
 }  // namespace roost::swarm

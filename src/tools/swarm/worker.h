@@ -18,6 +18,8 @@
 
 namespace roost::swarm {
 
+class HeadReader;
+
 // When the phases of a run begin and end, on the monotonic clock. The main thread sets them, in advance; the
 // workers look at them every few milliseconds.
 struct Control {
@@ -29,7 +31,14 @@ struct Control {
   std::atomic<int64_t> end_ns{kNever};         // everything is closed
 };
 
-// What all workers share and none changes.
+// What the first answer was, whoever got it: the later ones have to be the same.
+struct Agreed {
+  static constexpr int64_t kNothing = -1;
+  std::atomic<int64_t> bytes{kNothing};
+  std::atomic<uint64_t> hash{0};
+};
+
+// What all workers share; none changes anything but `agreed`.
 struct Plan {
   Scenario scenario;
   uint32_t threads = 1;
@@ -37,6 +46,7 @@ struct Plan {
   std::string request;                      // the bytes of an http request or a handshake
   size_t client_at = std::string::npos;     // where in `request` the client's number goes
   Payload payload;
+  mutable Agreed agreed;
 
   explicit Plan(Scenario wanted) : scenario(std::move(wanted)), payload(scenario.message_bytes) {}
 };
@@ -64,6 +74,10 @@ class Worker final : private event::Timer {
     return now_ns >= measure_from_ns_ && now_ns < measure_to_ns_;
   }
   bool over() const noexcept { return closing_; }
+  HeadReader& heads() noexcept { return *heads_; }
+  // The length, and the content's hash, that answers must have; that of the first one where it is not told.
+  uint64_t expectedBytes(uint64_t first) noexcept;
+  uint64_t expectedHash(uint64_t first) noexcept;
   std::string& scratch() noexcept { return scratch_; }  // for bytes that are made to be sent at once
   uint32_t runIndex(uint32_t own_index) const noexcept { return own_index * plan_.threads + index_; }
 
@@ -73,6 +87,8 @@ class Worker final : private event::Timer {
   void onTimeout(Client& client) noexcept;
   void onDone(Client& client) noexcept;
   void count(ErrorKind kind, const Client& client, const std::string& detail) noexcept;
+  // Keeps the detail of something that is counted later.
+  void note(ErrorKind kind, const Client& client, const std::string& detail) noexcept;
 
  private:
   Worker(const Plan& plan, const Control& control, uint32_t index, Stats& stats);
@@ -111,7 +127,12 @@ class Worker final : private event::Timer {
   std::vector<std::unique_ptr<Client>> clients_;
   std::deque<Later> thinking_;  // by time
   std::deque<Later> away_;      // clients that try again, by time
+  std::unique_ptr<HeadReader> heads_;
   std::string scratch_;
+  uint64_t expected_bytes_ = 0;
+  uint64_t expected_hash_ = 0;
+  bool knows_bytes_ = false;
+  bool knows_hash_ = false;
 
   int64_t connect_from_ns_ = Control::kNever;
   int64_t load_from_ns_ = Control::kNever;

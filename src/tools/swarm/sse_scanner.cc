@@ -1,0 +1,75 @@
+#include "tools/swarm/sse_scanner.h"
+
+#include <cstring>
+
+namespace roost::swarm {
+namespace {
+
+constexpr std::string_view kData = "data";
+
+}  // namespace
+
+// True where an empty line ends an event that has data.
+bool SseScanner::endLine() noexcept {
+  const bool empty = place_ == Place::kLineStart;
+  if (place_ == Place::kName && name_ == kData.size()) {  // "data" alone: an empty line of data
+    if (has_data_) keep('\n');
+    has_data_ = true;
+  }
+  place_ = Place::kLineStart;
+  return empty && has_data_;
+}
+
+bool SseScanner::next(std::string_view bytes, size_t& consumed) noexcept {
+  if (fresh_) {
+    fresh_ = false;
+    has_data_ = false;
+    size_ = 0;
+  }
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const char c = bytes[i];
+    const bool second = after_cr_ && c == '\n';
+    after_cr_ = c == '\r';
+    if (second) continue;
+    if (c == '\r' || c == '\n') {
+      if (!endLine()) continue;
+      fresh_ = true;
+      consumed = i + 1;
+      return true;
+    }
+    switch (place_) {
+      case Place::kLineStart:
+        name_ = 0;
+        place_ = Place::kName;
+        [[fallthrough]];
+      case Place::kName:
+        if (name_ < kData.size() && c == kData[name_]) {
+          ++name_;
+        } else if (name_ == kData.size() && c == ':') {
+          place_ = Place::kColon;
+          if (has_data_) keep('\n');
+          has_data_ = true;
+        } else {
+          place_ = Place::kSkip;
+        }
+        break;
+      case Place::kColon:
+        place_ = Place::kData;
+        if (c != ' ') keep(c);
+        break;
+      case Place::kData:
+        keep(c);
+        break;
+      case Place::kSkip:
+        break;
+    }
+    // The rest of a long line at once.
+    if (place_ == Place::kSkip || (place_ == Place::kData && size_ == kKeptBytes)) {
+      while (i + 1 < bytes.size() && bytes[i + 1] != '\n' && bytes[i + 1] != '\r') ++i;
+    }
+  }
+  consumed = bytes.size();
+  return false;
+}
+
+}  // namespace roost::swarm

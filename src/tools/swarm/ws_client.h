@@ -1,0 +1,37 @@
+#pragma once
+
+#include "http/ws/frame_decoder.h"
+#include "tools/swarm/client.h"
+#include "tools/swarm/sequence.h"
+
+namespace roost::swarm {
+
+// ws: an opening handshake (RFC 6455 section 4.1), then what the scenario's ws_mode says. Pings are answered.
+// No extension is offered, so no message is compressed.
+class WsClient final : public Client {
+ public:
+  using Client::Client;
+  void ask() noexcept override;
+  void leave() noexcept override;
+  void onRead(net::Connection& connection, net::Chunk& in) noexcept override;
+  uint64_t missing() const noexcept override;
+
+ private:
+  static constexpr size_t kKeptBytes = 44;  // of a message's beginning: a number and a time
+
+  void opened() noexcept override;
+  void closed() noexcept override;
+  bool readHead(net::Chunk& in) noexcept;
+  bool readFrames(net::Chunk& in) noexcept;
+  bool takeControl(const http::ws::FramePiece& piece) noexcept;
+  bool takeEcho(const http::ws::FramePiece& piece) noexcept;
+  bool takeMessage(const http::ws::FramePiece& piece) noexcept;
+  void sendFrame(http::ws::Opcode opcode, std::string_view payload) noexcept;
+
+  http::ws::FrameDecoder decoder_;
+  uint32_t received_ = 0;  // bytes of the echo, or kept of a message
+  MessageCheck messages_;
+  char kept_[kKeptBytes];
+};
+
+}  // namespace roost::swarm

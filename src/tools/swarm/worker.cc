@@ -51,6 +51,7 @@ Result<std::unique_ptr<Worker>> Worker::create(Sys& sys, const Plan& plan, const
 
 Worker::~Worker() {
   closing_ = true;
+  context_.reset();  // its connections tell the clients that they close
   if (loop_ != nullptr) loop_->cancel(*this);
 }
 

@@ -1,0 +1,260 @@
+#include "tools/swarm/worker.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+
+#include "net/acceptor.h"
+#include "support/sim_loop.h"
+#include "tools/swarm/request.h"
+
+namespace roost::swarm {
+namespace {
+
+using test::SimLoop;
+
+constexpr int64_t kMs = 1'000'000;
+
+// A server on the simulated kernel whose connections answer as a test says: echo, or a fixed text per read.
+struct TestServer final : net::Session, net::SessionFactory {
+  SimLoop net;
+  net::LocalSink sink{net.io(), 1000};
+  std::unique_ptr<net::Acceptor> acceptor;
+  net::SocketAddress address;
+  std::string answer;  // to every read; "": what was read
+  bool whole_requests = false;
+  bool stalls = false;  // keeps what it would answer until it no longer does
+  bool ends = false;    // after an answer
+  std::vector<std::pair<net::Connection*, std::string>> owed;
+
+  TestServer() {
+    net.io().setFactory(0, *this);
+    net::ListenOptions options;
+    options.address = net::SocketAddress::parse("127.0.0.1", 0).value();
+    auto listener = net::Listener::open(net.sys, options);
+    address = listener.value().address();
+    acceptor = std::make_unique<net::Acceptor>(net.loop(), std::move(listener).value(), 0, sink,
+                                               net::Acceptor::Trigger::kLevel);
+    REQUIRE(acceptor->start().ok());
+  }
+  net::Session& sessionFor(net::Connection&) noexcept override { return *this; }
+  void onRead(net::Connection& connection, net::Chunk& in) noexcept override {
+    if (!answer.empty() && whole_requests &&
+        std::string_view(in.data(), in.size()).find("\r\n\r\n") == std::string::npos)
+      return;
+    std::string text = answer.empty() ? std::string(in.data(), in.size()) : answer;
+    in.consume(in.size());
+    if (stalls) {
+      owed.emplace_back(&connection, std::move(text));
+      return;
+    }
+    connection.write(text);
+    if (ends) connection.closeAfterWrite(false);
+  }
+  void goOn() {
+    stalls = false;
+    for (auto& [connection, text] : owed) {
+      connection->write(text);
+      connection->flush();
+    }
+    owed.clear();
+  }
+};
+
+// A worker beside the server on the same simulated kernel and clock.
+struct Fixture {
+  TestServer server;
+  Plan plan;
+  Control control;
+  Stats stats;
+  std::unique_ptr<Worker> worker;
+  int64_t begin_ns = 0;
+
+  explicit Fixture(const std::string& url, std::string overlay) : plan(scenario(url, std::move(overlay))) {
+    plan.scenario.target = server.address;
+    buildRequest(plan);
+    auto made = Worker::create(server.net.sys, plan, control, 0, stats);
+    REQUIRE(made.ok());
+    worker = std::move(made).value();
+    begin_ns = server.net.sys.monotonicNs();
+  }
+  static Scenario scenario(const std::string& url, std::string overlay) {
+    overlay.insert(1, "\"url\": \"" + url + "\"" + (overlay == "{}" ? "" : ", "));
+    auto loaded = loadScenario("", overlay, {}, false);
+    INFO(loaded.status().message());
+    REQUIRE(loaded.ok());
+    return std::move(loaded).value();
+  }
+  // Loads from 20 ms after now, measures at once and for `measure_ms`.
+  void start(int64_t measure_ms) {
+    const int64_t load = server.net.sys.monotonicNs() + 20 * kMs;
+    control.connect_from_ns = server.net.sys.monotonicNs();
+    control.load_from_ns = load;
+    control.measure_from_ns = load;
+    control.measure_to_ns = load + measure_ms * kMs;
+    control.end_ns = load + (measure_ms + 1000) * kMs;
+  }
+  void settle() {
+    for (int round = 0; round < 10000; ++round) {
+      worker->loop().runOnce(0);
+      const int own = server.net.sys.lastReady();
+      server.net.loop().runOnce(0);
+      if (own <= 0 && server.net.sys.lastReady() <= 0 && !server.net.loop().skipsWait()) return;
+    }
+    FAIL("it spins");
+  }
+  void pass(int64_t ms) {
+    for (int64_t i = 0; i < ms; ++i) {
+      server.net.sys.advanceMs(1);
+      settle();
+    }
+  }
+  uint64_t errors(ErrorKind kind) const { return stats.errors[static_cast<size_t>(kind)].value(); }
+};
+
+TEST_CASE("swarm: each client asks again when it is answered", "[swarm]") {
+  Fixture f("tcp://127.0.0.1:9", R"({"clients": 3, "message_bytes": 100, "think_ms": 10})");
+  f.start(200);
+  f.pass(21);
+  CHECK(f.stats.open.value() == 3);
+  f.pass(1500);
+  CHECK(f.worker->finished());
+  // Every 10 ms for 200 ms, each client having waited a third of that longer than the one before.
+  CHECK(f.stats.replies.value() >= 57);
+  CHECK(f.stats.replies.value() <= 60);
+  CHECK(f.stats.errorCount() == 0);
+  CHECK(f.stats.bytes_in.value() == f.stats.replies.value() * 100);
+}
+
+TEST_CASE("swarm: what a stall delays counts from when it was due", "[swarm]") {
+  Fixture f("tcp://127.0.0.1:9", R"({"clients": 2, "rate": 100})");
+  f.start(1000);
+  f.pass(21 + 200);
+  CHECK(f.stats.latency.max() == 0);
+  f.server.stalls = true;
+  f.pass(400);
+  f.server.goOn();
+  f.pass(2000);
+  CHECK(f.worker->finished());
+  // 100 requests were due. Two waited for the stall; 38 more could not be sent meanwhile, and waited too.
+  CHECK(f.stats.requests.value() == 100);
+  CHECK(f.stats.latency.count() == 100);
+  CHECK(f.stats.service.count() == 100);
+  const auto longer = [](const Latencies& latencies, int64_t ms) {
+    return latencies.count() - latencies.countUpTo(static_cast<uint64_t>(ms * kMs));
+  };
+  CHECK(longer(f.stats.service, 20) == 2);
+  CHECK(longer(f.stats.latency, 20) >= 36);
+  CHECK(longer(f.stats.latency, 200) >= 18);
+  CHECK(longer(f.stats.latency, 200) <= 22);
+  CHECK(f.stats.latency.max() >= 385 * kMs);
+  CHECK(f.stats.unsent == 0);
+  CHECK(f.stats.send_delay.count() < 70);  // only what nothing hindered
+}
+
+TEST_CASE("swarm: what is due and never sent is told", "[swarm]") {
+  Fixture f("tcp://127.0.0.1:9", R"({"clients": 2, "rate": 100})");
+  f.server.stalls = true;
+  f.start(500);
+  f.pass(2000);
+  CHECK(f.worker->finished());
+  CHECK(f.stats.requests.value() == 2);
+  CHECK(f.stats.unanswered == 2);
+  CHECK(f.stats.unsent == 48);
+}
+
+TEST_CASE("swarm: an echo that differs is found", "[swarm]") {
+  Fixture f("tcp://127.0.0.1:9", R"({"clients": 1})");
+  f.server.answer = std::string(20, 'x');
+  f.start(100);
+  f.pass(1500);
+  CHECK(f.errors(ErrorKind::kBody) >= 1);
+  CHECK(f.stats.replies.value() == 0);
+}
+
+TEST_CASE("swarm: an answer that does not come in time is an error, and its connection ends", "[swarm]") {
+  Fixture f("tcp://127.0.0.1:9", R"({"clients": 1, "timeout_ms": 500, "reconnect_delay_ms": 100000})");
+  f.server.stalls = true;
+  f.start(3000);
+  f.pass(1500);
+  CHECK(f.errors(ErrorKind::kTimeout) == 1);
+  CHECK(f.stats.open.value() == 0);
+}
+
+TEST_CASE("swarm: http answers are taken in any shape", "[swarm]") {
+  struct Case {
+    const char* answer;
+    ErrorKind error;  // kCount: none
+    bool ends;
+  };
+  const std::string head = "HTTP/1.1 200 OK\r\n";
+  for (const Case& c :
+       {Case{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", ErrorKind::kCount, false},
+        Case{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", ErrorKind::kCount,
+             false},
+        Case{"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ErrorKind::kCount,
+             false},
+        Case{"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi", ErrorKind::kCount, true},
+        Case{"HTTP/1.0 200 OK\r\n\r\nuntil the end", ErrorKind::kCount, true},
+        Case{"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nhi", ErrorKind::kClosedEarly, true},
+        Case{"HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\nhi", ErrorKind::kStatus, false},
+        Case{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi!", ErrorKind::kProtocol, false},
+        Case{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nhi", ErrorKind::kProtocol,
+             false},
+        Case{"SSH-2.0-OpenSSH\r\n", ErrorKind::kProtocol, false}}) {
+    CAPTURE(c.answer);
+    Fixture f("http://127.0.0.1:9/a", R"({"clients": 1, "think_ms": 10, "reconnect_delay_ms": 10})");
+    f.server.answer = c.answer;
+    f.server.ends = c.ends;
+    f.server.whole_requests = true;
+    f.server.net.sys.setMaxRecv(7);  // in small pieces
+    f.start(200);
+    f.pass(1500);
+    CHECK(f.worker->finished());
+    if (c.error == ErrorKind::kCount) {
+      CHECK(f.stats.errorCount() == 0);
+      CHECK(f.stats.replies.value() >= 10);
+      CHECK((f.stats.reopened.value() > 0) == c.ends);
+    } else {
+      CHECK(f.errors(c.error) >= 1);
+      CHECK(f.stats.errorCount() == f.errors(c.error));
+    }
+  }
+}
+
+TEST_CASE("swarm: answers must agree with the first one", "[swarm]") {
+  Fixture f("http://127.0.0.1:9/{client}", R"({"clients": 1, "think_ms": 10, "expect_body": "same"})");
+  f.server.answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+  f.start(300);
+  f.pass(100);
+  CHECK(f.stats.errorCount() == 0);
+  f.server.answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nho";
+  f.pass(20);
+  CHECK(f.errors(ErrorKind::kBody) >= 1);
+  CHECK(f.errors(ErrorKind::kLength) == 0);
+  f.server.answer = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nho!";
+  f.pass(20);
+  CHECK(f.errors(ErrorKind::kLength) >= 1);
+}
+
+TEST_CASE("swarm: numbered answers of a hold are checked", "[swarm]") {
+  Fixture f("http://127.0.0.1:9/", R"({"kind": "hold", "clients": 1, "think_ms": 10, "expect_sequence": "on",
+                                       "expect_bytes": -2, "requests_per_client": 4})");
+  const auto answer = [&](const char* body) {
+    f.server.answer = std::string("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n") + body;
+  };
+  answer("7 a");
+  f.start(1000);
+  f.pass(15);
+  for (const char* body : {"8 b", "8 b", "cde"}) {
+    answer(body);
+    f.pass(10);
+  }
+  CHECK(f.stats.done.value() == 1);
+  CHECK(f.errors(ErrorKind::kDuplicate) == 1);
+  CHECK(f.errors(ErrorKind::kNoNumber) == 1);
+  CHECK(f.stats.errorCount() == 2);
+}
+
+}  // namespace
+}  // namespace roost::swarm

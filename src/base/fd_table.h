@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/status.h"
@@ -13,5 +14,9 @@ namespace roost {
 // Threads started by this one afterwards share its table. Errors: the system's; what is open is then
 // unchanged, or still open.
 Status splitFdTable(std::vector<int> keep);
+
+// Tells the tables apart that splitFdTable() has made: 0 in every thread that has not called it. What holds a
+// descriptor may remember whose it is, and find out that it is somewhere else now.
+uint32_t fdTable() noexcept;
 
 }  // namespace roost

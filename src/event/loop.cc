@@ -1,7 +1,10 @@
 #include "event/loop.h"
 
+#include <cassert>
 #include <cerrno>
 #include <utility>
+
+#include "base/fd_table.h"
 
 namespace roost::event {
 namespace {
@@ -14,6 +17,8 @@ Mark g_mailbox_mark;
 Mark g_timer_mark;
 
 }  // namespace
+
+Loop::Loop(Sys& sys, uint32_t index) noexcept : sys_(sys), mailbox_(sys), index_(index), table_(fdTable()) {}
 
 Result<std::unique_ptr<Loop>> Loop::create(Sys& sys, uint32_t index) {
   std::unique_ptr<Loop> loop(new Loop(sys, index));
@@ -38,11 +43,23 @@ Status Loop::open() {
 
 Loop::~Loop() {
   emptyGraveyard();
-  if (timer_fd_ >= 0) sys_.closeFd(timer_fd_);
-  if (epoll_fd_ >= 0) sys_.closeFd(epoll_fd_);
+  closeOwnFds();
+}
+
+void Loop::enteredTable() noexcept {
+  table_ = fdTable();
+}
+
+void Loop::closeOwnFds() noexcept {
+  for (int* fd : {&timer_fd_, &epoll_fd_}) {
+    assert(*fd < 0 || table_ == fdTable());
+    if (*fd >= 0) sys_.closeFd(*fd);
+    *fd = -1;
+  }
 }
 
 Status Loop::add(int fd, uint32_t events, IoHandler& handler) noexcept {
+  assert(table_ == fdTable());
   epoll_event event{};
   event.events = events;
   event.data.ptr = &handler;
@@ -51,6 +68,7 @@ Status Loop::add(int fd, uint32_t events, IoHandler& handler) noexcept {
 }
 
 Status Loop::modify(int fd, uint32_t events, IoHandler& handler) noexcept {
+  assert(table_ == fdTable());
   epoll_event event{};
   event.events = events;
   event.data.ptr = &handler;
@@ -59,6 +77,7 @@ Status Loop::modify(int fd, uint32_t events, IoHandler& handler) noexcept {
 }
 
 void Loop::remove(int fd) noexcept {
+  assert(table_ == fdTable());
   sys_.epollCtl(epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);
 }
 

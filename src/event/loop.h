@@ -35,6 +35,7 @@ class Loop {
   void post(std::unique_ptr<Task> task) noexcept { mailbox_.post(std::move(task)); }  // any thread
 
   // `events` are epoll's; level-triggered unless EPOLLET is among them.
+  // REQUIRES, of the three: the thread has the table of descriptors that the loop's are in.
   Status add(int fd, uint32_t events, IoHandler& handler) noexcept;
   Status modify(int fd, uint32_t events, IoHandler& handler) noexcept;
   void remove(int fd) noexcept;
@@ -55,12 +56,20 @@ class Loop {
   void skipWait() noexcept { skips_wait_ = true; }
   bool skipsWait() const noexcept { return skips_wait_; }
 
+  // For a loop whose thread is to have a table of descriptors of its own (base/fd_table.h). wakeFd() is what
+  // post() signals: every table needs it. ownFds() are for its own thread's alone, which calls
+  // enteredTable() once it has split, and closeOwnFds() at its end, since no other thread may do it then.
+  int wakeFd() const noexcept { return mailbox_.fd(); }
+  std::array<int, 2> ownFds() const noexcept { return {epoll_fd_, timer_fd_}; }
+  void enteredTable() noexcept;
+  void closeOwnFds() noexcept;
+
   int64_t nowNs() const noexcept { return now_ns_; }  // monotonic, cached once per batch
   Sys& sys() const noexcept { return sys_; }
   uint32_t index() const noexcept { return index_; }
 
  private:
-  Loop(Sys& sys, uint32_t index) noexcept : sys_(sys), mailbox_(sys), index_(index) {}
+  Loop(Sys& sys, uint32_t index) noexcept;
   Status open();
   void dispatch(const epoll_event& event) noexcept;
   void emptyGraveyard() noexcept;
@@ -81,6 +90,7 @@ class Loop {
   std::atomic<bool> stopping_{false};
   bool skips_wait_ = false;
   uint32_t index_;
+  uint32_t table_;  // fdTable() of its thread
   std::array<epoll_event, kBatch> events_;
 };
 

@@ -1,5 +1,6 @@
 #include "log/crash.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <ctime>
 #include <new>
 
+#include "base/fd_table.h"
 #include "log/line_formatter.h"
 #include "log/logger.h"
 
@@ -29,6 +31,19 @@ const char* signalName(int signal_number) noexcept {
   return name != nullptr ? name : "?";
 }
 
+// Writes to the log's file. Where this thread has a table of descriptors of its own, the number means nothing
+// here (or a client's socket): the file is opened by way of the main thread's table.
+void writeToLog(int fd, std::string_view line) noexcept {
+  int own = -1;
+  if (fdTable() != 0 && fd != STDERR_FILENO) {
+    char path[64];
+    *fmt::format_to(path, FMT_COMPILE("/proc/{}/fd/{}"), ::getpid(), fd) = '\0';
+    fd = own = ::open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+  }
+  if (fd >= 0 && ::write(fd, line.data(), line.size()) < 0) fd = -1;
+  if (own >= 0) ::close(own);
+}
+
 void writeLastLine(int signal_number, const siginfo_t* info) noexcept {
   try {
     Logger& logger = Logger::instance();
@@ -44,7 +59,7 @@ void writeLastLine(int signal_number, const siginfo_t* info) noexcept {
     fmt::format_to(fmt::appender(line), FMT_COMPILE("crashed by SIG{} (code {}, address {})"),
                    signalName(signal_number), info->si_code, static_cast<const void*>(info->si_addr));
     formatter.appendTail(line, 0, "crash");
-    if (::write(logger.fd(), line.data(), line.size()) < 0) return;
+    writeToLog(logger.fd(), {line.data(), line.size()});
     if (logger.fd() != STDERR_FILENO && ::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
   } catch (...) {  // there is nobody left to tell
   }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/errno_text.h"
+#include "base/fd_table.h"
 #include "log/line_formatter.h"
 
 namespace roost::log::detail {
@@ -98,6 +100,7 @@ Status FileSink::openFile(int64_t now_ns) {
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return Status::fromErrno(errno, "log file " + name);
   file_ = std::move(file);
+  table_ = fdTable();
   regular_ = S_ISREG(info.st_mode);
   file_bytes_ = regular_ ? static_cast<uint64_t>(info.st_size) : 0;
   last_line_ns_ = file_bytes_ == 0 ? now_ns : info.st_mtim.tv_sec * kNsPerSecond + info.st_mtim.tv_nsec;
@@ -144,6 +147,7 @@ bool FileSink::flush() noexcept {
 }
 
 bool FileSink::writeOut(size_t bytes) noexcept {
+  assert(!file_ || table_ == fdTable());
   size_t done = 0;
   int error = 0;
   while (done < bytes && error == 0) {

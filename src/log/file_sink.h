@@ -76,7 +76,8 @@ class FileSink {
   int64_t endOfPeriod(int64_t realtime_ns) const noexcept;
 
   FileOptions options_;
-  UniqueFd file_;  // none: stderr
+  UniqueFd file_;       // none: stderr
+  uint32_t table_ = 0;  // of descriptors, in which file_ is
   LineBuffer buffer_;
   bool regular_ = false;     // a device or pipe is never rolled
   bool mid_line_ = false;    // the last byte written was not the end of a line

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/fd_table.h"
 #include "log/log.h"
 #include "net/connection.h"
 #include "server/processors.h"
@@ -91,28 +92,47 @@ void IoThread::addListener(net::Listener listener, uint16_t listener_index, cons
   acceptors_.back()->setAddressLimit(options_.address_limit);
 }
 
-Status IoThread::start() {
-  for (const auto& acceptor : acceptors_) {
-    Status status = acceptor->start();
-    if (!status.ok()) return status;
-  }
-  std::promise<void> ready;
-  const std::future<void> is_ready = ready.get_future();
+std::vector<int> IoThread::ownFds() const {
+  std::vector<int> fds;
+  for (const int fd : loop_->ownFds()) fds.push_back(fd);
+  for (const auto& acceptor : acceptors_) fds.push_back(acceptor->listener().fd());
+  return fds;
+}
+
+// With a table of its own, the thread has copies of what is its own, and those here are closed: a listening
+// socket that the thread closes must not live on in another table, where nobody accepts.
+Status IoThread::start(const std::vector<int>& shared_fds) {
+  const std::vector<int> own = ownFds();
+  std::vector<int> keep = own;
+  keep.insert(keep.end(), shared_fds.begin(), shared_fds.end());
+  std::promise<Status> ready;
+  std::future<Status> is_ready = ready.get_future();
   try {
-    thread_ = std::thread([this, told = std::move(ready)]() mutable { run(std::move(told)); });
+    thread_ = std::thread(
+        [this, kept = std::move(keep), told = std::move(ready)]() mutable { run(kept, std::move(told)); });
   } catch (const std::system_error& error) {
     return Status::fromErrno(error.code().value(), "cannot start an IO thread");
   }
-  is_ready.wait();
-  return {};
+  Status status = is_ready.get();
+  if (has_own_table_) {
+    for (const int fd : own) loop_->sys().closeFd(fd);
+  }
+  if (!status.ok()) join();
+  return status;
 }
 
 void IoThread::join() {
   if (thread_.joinable()) thread_.join();
 }
 
-void IoThread::run(std::promise<void> ready) noexcept {
+Status IoThread::begin(const std::vector<int>& keep) noexcept {
   log::setThreadName(fmt::format("roost-io-{}", options_.index));
+  if (options_.own_fd_table) {
+    Status status = splitFdTable(keep);
+    if (!status.ok()) return status;
+    has_own_table_ = true;
+    loop_->enteredTable();
+  }
   if (options_.processor) {
     const Status status = pinThisThread(*options_.processor);
     if (!status.ok()) LOG_WARN("{}", status.message());
@@ -120,14 +140,32 @@ void IoThread::run(std::promise<void> ready) noexcept {
   if (options_.max_loop_lag_ms > 0) lag_watch_.start();
   modules_.onLoopStart(http_);
   openProtocols();
-  ready.set_value();
-  loop_->run();
+  for (const auto& acceptor : acceptors_) {
+    Status status = acceptor->start();
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+void IoThread::run(const std::vector<int>& keep, std::promise<Status> ready) noexcept {
+  Status status = begin(keep);
+  const bool begun = status.ok();
+  ready.set_value(std::move(status));
+  if (begun) loop_->run();
+  end();
+}
+
+// Everything that holds a descriptor goes here and now: this thread's table ends with it.
+void IoThread::end() noexcept {
+  acceptors_.clear();
   io_.closeAll();
   // What was posted by threads that have ended since, and what waited for the end of a batch.
   loop_->runOnce(0);
   io_.closeAll();
   protocols_.clear();
   modules_.onLoopStop(http_);
+  loop_->runOnce(0);
+  if (has_own_table_) loop_->closeOwnFds();
 }
 
 void IoThread::beginDrain(std::function<void()> drained) {

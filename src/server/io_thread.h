@@ -37,8 +37,14 @@ struct IoThreadOptions {
   const std::atomic<net::Load>* process_load = nullptr;
   uint32_t max_loop_lag_ms = 0;
   net::AddressLimit* address_limit = nullptr;
+  bool own_fd_table = false;
 };
 
+// With own_fd_table the thread's first step is to give itself a table of
+// descriptors (base/fd_table.h) in which it keeps what all threads share, the descriptors that wake loops,
+// and what is its own: its poller and listeners, which then exist nowhere else. Everything it opens later,
+// and all it closes, is in its table.
+//
 // One IO thread and all that lives on its loop. Made, started, joined and destroyed by the main thread, which
 // owns it; the registries, the task pool and what `drained` refers to outlive it.
 //
@@ -73,8 +79,10 @@ class IoThread {
   void addListener(net::Listener listener, uint16_t listener_index, const net::CidrSet* blocked);
   net::FdHandoff& handoff() noexcept { return *handoff_; }  // REQUIRES: openHandoff()
 
-  // Starts the thread and returns when its loop is about to run.
-  Status start();
+  // Starts the thread and returns when its loop is about to run. `shared_fds`: what it keeps in a table of
+  // its own beside what belongs to it.
+  Status start(const std::vector<int>& shared_fds = {});
+  int wakeFd() const noexcept { return loop_->wakeFd(); }
   // Any thread. `drained` is called on the IO thread.
   void beginDrain(std::function<void()> drained);
   void finish() noexcept { loop_->stop(); }  // any thread
@@ -100,8 +108,11 @@ class IoThread {
 
   IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> loop, event::TaskPool& tasks,
            module::Registry& modules, metrics::Registry& metrics);
+  std::vector<int> ownFds() const;
   void openProtocols();
-  void run(std::promise<void> ready) noexcept;
+  Status begin(const std::vector<int>& keep) noexcept;
+  void run(const std::vector<int>& keep, std::promise<Status> ready) noexcept;
+  void end() noexcept;
   void drain() noexcept;
   void closeSilent() noexcept;
   void checkDrained() noexcept;
@@ -128,6 +139,7 @@ class IoThread {
   DrainTimer drain_timer_{*this};
   std::function<void()> drained_;
   int64_t drain_deadline_ns_ = 0;
+  bool has_own_table_ = false;  // set by the thread before it says that it is ready
   std::thread thread_;
 };
 

@@ -117,6 +117,7 @@ Status Server::openThreads() {
     if (config_.max_memory_bytes > 0) options.process_load = &memory_load_;
     options.max_loop_lag_ms = config_.max_loop_lag_ms;
     options.address_limit = config_.address_limit.get();
+    options.own_fd_table = config_.own_fd_tables;
     if (!config_.processors.empty()) options.processor = config_.processors[i % config_.processors.size()];
     auto thread = IoThread::create(sys_, options, *tasks_, registry_, metrics_, config_.service);
     if (!thread.ok()) return thread.status();
@@ -129,9 +130,20 @@ Status Server::openThreads() {
   } else {
     status = openHandoff();
   }
-  for (size_t i = 0; status.ok() && i < threads_.size(); ++i) status = threads_[i]->start();
+  if (status.ok()) status = startThreads();
   for (size_t i = 0; status.ok() && i < acceptors_.size(); ++i) status = acceptors_[i]->start();
   return status;
+}
+
+// Every loop can be woken from every thread, whatever table that has.
+Status Server::startThreads() {
+  std::vector<int> shared_fds{main_loop_->wakeFd()};
+  for (const auto& thread : threads_) shared_fds.push_back(thread->wakeFd());
+  for (const auto& thread : threads_) {
+    Status status = thread->start(shared_fds);
+    if (!status.ok()) return status;
+  }
+  return {};
 }
 
 void Server::setProtocols(IoThread& thread) {
@@ -180,9 +192,10 @@ std::string Server::description() const {
   std::vector<std::string> urls;
   for (size_t i = 0; i < addresses_.size(); ++i)
     urls.push_back(urlOf(addresses_[i], config_.protocols[i].speaker));
-  return fmt::format("{} (pid {}, {} IO thread{}, {})", fmt::join(urls, " "), ::getpid(), config_.io_threads,
-                     config_.io_threads == 1 ? "" : "s",
-                     config_.accept == AcceptMode::kReusePort ? "reuseport" : "handoff");
+  return fmt::format("{} (pid {}, {} IO thread{}, {}{})", fmt::join(urls, " "), ::getpid(),
+                     config_.io_threads, config_.io_threads == 1 ? "" : "s",
+                     config_.accept == AcceptMode::kReusePort ? "reuseport" : "handoff",
+                     config_.own_fd_tables ? ", an fd table per thread" : "");
 }
 
 void Server::run() {

@@ -48,6 +48,7 @@ class Server final : private SignalListener {
   void openReusePort();
   Status openHandoff();
   Status openThreads();
+  Status startThreads();
   void setProtocols(IoThread& thread);
   void onSignal(int number) noexcept override;
   void beginStop(int signal_number);

@@ -86,6 +86,21 @@ void readListener(Node root, Node node, const module::Registry& registry, Server
   config.protocols.push_back(std::move(protocol));
 }
 
+// A handed-over socket, or a line written by whoever has it, would be one table's number in another table.
+void readFdTable(Node root, ServerConfig& config, Errors& errors) {
+  const Node node = root["fd_table"];
+  config.own_fd_tables = node.asString() == "per_thread";
+  if (!config.own_fd_tables) return;
+  if (config.accept != AcceptMode::kReusePort) {
+    errors.push_back(errorAt(node,
+                             "\"per_thread\" needs \"accept\": \"reuseport\": a connection that the "
+                             "main thread has accepted cannot be handed to another table"));
+  }
+  if (!root["log"]["async"].asBool())
+    errors.push_back(
+        errorAt(node, "\"per_thread\" needs \"log.async\" on: only one thread has the log's file"));
+}
+
 void readLimits(Node node, ServerConfig& config, Errors& errors) {
   net::AddressLimit::Options options;
   options.max = asU32(node["connections_per_address"]);
@@ -167,6 +182,7 @@ ServerConfigResult readServerConfig(Node root, const module::Registry& registry,
   config.task_threads = asU32(root["task_processes"]);
   readProcessors(root["cpu_affinity"], allowed, config, errors);
   config.accept = root["accept"].asString() == "reuseport" ? AcceptMode::kReusePort : AcceptMode::kHandoff;
+  readFdTable(root, config, errors);
   config.blocked = net::CidrSet(module::readCidrs(root["blocks_ip"], errors));
   readLimits(root["limits"], config, errors);
   readOverload(root["overload"], config, errors);

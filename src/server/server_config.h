@@ -37,6 +37,7 @@ struct ServerConfig {
   uint32_t task_threads = 0;
   std::vector<int> processors;  // IO thread k runs on [k % size]; empty: anywhere
   AcceptMode accept = AcceptMode::kHandoff;
+  bool own_fd_tables = false;  // of IO threads; with kReusePort only
   net::CidrSet blocked;
   std::shared_ptr<net::AddressLimit> address_limit;  // nullptr: none
   uint64_t max_memory_bytes = 0;                     // 0: whatever there is

@@ -26,6 +26,8 @@ BASE_CONFIG = {
     "http": {"root_path": "html/"},
     "log": {"level": "DEBUG", "path": "logs/", "flush_second": 1},
 }
+# A run of all tests with something else switched on: ROOST_TEST_CONFIG='{"accept": "reuseport"}'.
+BASE_CONFIG.update(json.loads(os.environ.get("ROOST_TEST_CONFIG", "{}")))
 
 
 def merged(base, changes):
@@ -148,8 +150,25 @@ class Server:
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def fd_tables(self):
+        """The open descriptors of each table, {number: what it is}: one of the process, or more where threads have their own."""
+        tables = []
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            table = {}
+            for fd in (task / "fd").iterdir():
+                try:
+                    table[int(fd.name)] = os.readlink(fd)
+                except FileNotFoundError:
+                    pass
+            if table not in tables:
+                tables.append(table)
+        return tables
+
     def open_fds(self):
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+        """How many descriptors are open in the process, in all tables where threads have their own."""
+        if self.config.get("fd_table") != "per_thread":
+            return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+        return sum(len(table) for table in self.fd_tables())
 
     def check_alive(self):
         """It runs, and neither a sanitizer nor an assertion has complained."""

@@ -9,6 +9,8 @@ from roost_server import REPOSITORY, run_server
 SCHEMA = json.loads((REPOSITORY / "conf/server.schema.json").read_text())
 # An object may demand more than the key that is shown; the example of the object says what.
 NEEDED = {"http.sites[].routes[]": {"path": "/", "static": {}}}
+# Likewise beside a key of the outermost object.
+BESIDE = {("fd_table",): {"accept": "reuseport"}}
 
 
 def examples(schema, path=()):
@@ -47,7 +49,7 @@ def configuration(path, value):
         if key == "[]":
             value = [value]
         else:
-            around = surroundings(tuple(outer)) if outer else {}
+            around = surroundings(tuple(outer)) if outer else BESIDE.get(path, {})
             if schema_at(path).get("x-handler"):
                 around.pop("static", None)
             if key == "regex":

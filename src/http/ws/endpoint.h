@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/ws/compression.h"
 #include "http/ws/frame_decoder.h"
 #include "http/ws/origins.h"
 
@@ -54,17 +55,6 @@ class SocketHandler {
     static_cast<void>(code);
     static_cast<void>(reason);
   }
-};
-
-// permessage-deflate (RFC 7692) as one end wants it.
-struct CompressionOptions {
-  bool on = false;
-  bool server_no_context_takeover = false;
-  bool client_no_context_takeover = false;
-  uint8_t server_max_window_bits = 15;  // 8 to 15
-  uint8_t client_max_window_bits = 15;
-  uint8_t level = 1;                // zlib's, 1 to 9
-  uint32_t min_message_bytes = 64;  // smaller ones are sent as they are
 };
 
 struct EndpointOptions {

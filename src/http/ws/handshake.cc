@@ -75,7 +75,10 @@ void accept(Exchange& exchange, const Endpoint::Ref& endpoint) noexcept {
   head.add("Sec-WebSocket-Accept", {key.data(), key.size()});
   const std::string_view subprotocol = chooseSubprotocol(request, options.subprotocols);
   if (!subprotocol.empty()) head.add("Sec-WebSocket-Protocol", subprotocol);
-  std::unique_ptr<Socket> socket = Socket::make(endpoint);
+  std::string extensions;
+  const Compression compression = chooseCompression(request, options.compression, extensions);
+  if (compression.on) head.add("Sec-WebSocket-Extensions", extensions);
+  std::unique_ptr<Socket> socket = Socket::make(endpoint, compression);
   Socket& mine = *socket;
   mine.makeState(exchange);
   ByteStream* stream = exchange.upgrade(head, std::move(socket));

@@ -1,9 +1,14 @@
 #include "http/ws/socket.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
+#include <optional>
+#include <vector>
 
+#include "base/random.h"
+#include "event/loop.h"
 #include "http/ws/mask.h"
 #include "http/ws/utf8.h"
 
@@ -14,26 +19,63 @@ constexpr size_t kHeadroom = 16;  // before a message that is put together: for 
 constexpr size_t kFirstBuffer = 64 << 10;  // at most, whatever a header announces
 constexpr size_t kCopyLimit = 4096;        // smaller payloads are copied, larger ones referenced
 
+constexpr size_t kPlainLimit = 1024;
+constexpr size_t kKeepScratch = 1 << 20;  // of a thread's memory for compressed messages
+constexpr unsigned kIdleUnitBits = 24;    // last_message_ counts 2^24 ns, 17 ms
+
+// Keys that nobody can foresee (section 5.3), a few at a time.
+uint32_t nextKey() noexcept {
+  thread_local std::array<uint32_t, 64> keys;
+  thread_local size_t used = keys.size();
+  if (used == keys.size()) {
+    randomBytes(keys.data(), sizeof keys);
+    used = 0;
+  }
+  return keys[used++];
+}
+
+// This thread's memory for what is on its way from one buffer to another within a call.
+std::vector<char>& scratch() noexcept {
+  thread_local std::vector<char> bytes;
+  if (bytes.capacity() > kKeepScratch) bytes = {};
+  bytes.clear();
+  return bytes;
+}
+
 }  // namespace
 
-struct Socket::Incoming {
+struct Socket::Working {
   FrameDecoder decoder;
   Utf8Check utf8;
   Opcode opcode = Opcode::kBinary;
   BufferRef buffer;  // of the message so far, behind kHeadroom bytes
   size_t size = 0;
+  std::optional<Inflater> inflater;
+  std::optional<Deflater> deflater;
+
+  // Room for at least `more` bytes; the whole message may have `announced`.
+  void reserve(size_t more, size_t announced) {
+    const size_t needed = size + more;
+    if (buffer.size() >= kHeadroom + needed) return;
+    const size_t capacity = std::max(needed, std::min(announced, std::max(kFirstBuffer, 2 * needed)));
+    BufferRef larger = BufferRef::allocate(kHeadroom + capacity);
+    if (size > 0) std::memcpy(larger.mutableData() + kHeadroom, buffer.data() + kHeadroom, size);
+    buffer = std::move(larger);
+  }
+  char* space() noexcept { return buffer.mutableData() + kHeadroom + size; }
+  size_t room() const noexcept { return buffer.size() - kHeadroom - size; }
 };
 
 Endpoint::Ref Endpoint::make(EndpointOptions options, std::unique_ptr<const SocketHandler> handler) {
   return Ref(new Endpoint(std::move(options), std::move(handler)));
 }
 
-std::unique_ptr<Socket> Socket::make(const Endpoint::Ref& endpoint) {
+std::unique_ptr<Socket> Socket::make(const Endpoint::Ref& endpoint, const Compression& agreed) {
   void* memory = ::operator new(sizeof(Socket) + endpoint->handler().stateBytes());
-  return std::unique_ptr<Socket>(new (memory) Socket(endpoint));
+  return std::unique_ptr<Socket>(new (memory) Socket(endpoint, agreed));
 }
 
-Socket::Socket(const Endpoint::Ref& endpoint) noexcept
+Socket::Socket(const Endpoint::Ref& endpoint, const Compression& agreed) noexcept
     : endpoint_(endpoint),
       close_sent_(false),
       over_(false),
@@ -41,7 +83,14 @@ Socket::Socket(const Endpoint::Ref& endpoint) noexcept
       blocked_(false),
       handler_waits_(false),
       pinged_(false),
-      has_state_(false) {}
+      has_state_(false),
+      compression_(agreed.on) {
+  const bool client = isClient();
+  fresh_out_ = client ? agreed.client_no_context_takeover : agreed.server_no_context_takeover;
+  fresh_in_ = client ? agreed.server_no_context_takeover : agreed.client_no_context_takeover;
+  bits_out_ = (client ? agreed.client_bits : agreed.server_bits) & 15U;
+  bits_in_ = (client ? agreed.server_bits : agreed.client_bits) & 15U;
+}
 
 Socket::~Socket() {
   if (has_state_) state().~SocketState();
@@ -54,6 +103,7 @@ void Socket::makeState(const Exchange& exchange) noexcept {
 
 void Socket::open(ByteStream& stream) noexcept {
   stream_ = &stream;
+  touch();
   setDeadline();
   endpoint_->handler().onOpen(*this);
   if (isOpen()) flush();
@@ -68,9 +118,10 @@ size_t Socket::onBytes(char* bytes, size_t size) noexcept {
   }
   FrameRules rules;
   rules.role = endpoint_->options().role;
+  rules.compression = compression_;
   rules.max_frame_bytes = endpoint_->options().max_frame_bytes;
   rules.max_message_bytes = endpoint_->options().max_message_bytes;
-  FrameDecoder decoder = incoming_ != nullptr ? incoming_->decoder : FrameDecoder();
+  FrameDecoder decoder = working_ != nullptr ? working_->decoder : FrameDecoder();
   size_t used = 0;
   while (used < size && !over_ && !blocked_) {
     FramePiece piece;
@@ -89,13 +140,18 @@ size_t Socket::onBytes(char* bytes, size_t size) noexcept {
   return used;
 }
 
+Socket::Working& Socket::working() {
+  if (working_ == nullptr) working_ = std::make_unique<Working>();
+  return *working_;
+}
+
 void Socket::keep(const FrameDecoder& decoder) noexcept {
-  if (decoder.idle()) {
-    incoming_.reset();
-    return;
+  if (!decoder.idle()) {
+    working().decoder = decoder;
+  } else if (working_ != nullptr) {
+    working_->decoder = decoder;
+    if (!working_->inflater && !working_->deflater) working_.reset();
   }
-  if (incoming_ == nullptr) incoming_ = std::make_unique<Incoming>();
-  incoming_->decoder = decoder;
 }
 
 void Socket::take(const FramePiece& piece, char* frame) noexcept {
@@ -111,7 +167,9 @@ void Socket::takeControl(const FramePiece& piece) noexcept {
   if (piece.opcode == Opcode::kClose) return takeClose(payload);
   if (close_sent_) return;
   if (piece.opcode == Opcode::kPong) return endpoint_->handler().onPong(*this, payload);
-  if (mayQueue()) sendFrame(Opcode::kPong, payload);
+  if (!mayQueue()) return;
+  queueFrame(Opcode::kPong, false, payload);
+  flush();
 }
 
 void Socket::takeClose(std::string_view payload) noexcept {
@@ -124,6 +182,7 @@ void Socket::takeClose(std::string_view payload) noexcept {
 }
 
 void Socket::takeData(const FramePiece& piece, char* frame) noexcept {
+  if (piece.compressed) return inflate(piece);
   if (!piece.begins || !piece.ends) return gather(piece);
   if (piece.opcode == Opcode::kText && !piece.ascii) {
     Utf8Check utf8;
@@ -135,36 +194,66 @@ void Socket::takeData(const FramePiece& piece, char* frame) noexcept {
 }
 
 void Socket::gather(const FramePiece& piece) noexcept {
-  if (incoming_ == nullptr) incoming_ = std::make_unique<Incoming>();
-  Incoming& in = *incoming_;
+  Working& work = working();
+  if (piece.begins) work.opcode = piece.opcode;
+  work.reserve(piece.size, work.size + piece.size + piece.frame_left);
+  if (piece.size > 0) std::memcpy(work.space(), piece.data, piece.size);
+  work.size += piece.size;
+  const bool plain = piece.ascii && work.utf8.complete();
+  if (!plain && !addText({piece.data, piece.size}, piece.ends)) return;
+  if (piece.ends) deliverGathered();
+}
+
+// Looks at the next bytes of a text. False where it is none, and the connection has failed.
+bool Socket::addText(std::string_view text, bool ends) noexcept {
+  Working& work = *working_;
+  if (work.opcode != Opcode::kText) return true;
+  if (work.utf8.add(text.data(), text.size()) && (!ends || work.utf8.complete())) return true;
+  fail(kInvalidPayload, "text is not UTF-8");
+  return false;
+}
+
+// A piece of a compressed message, which is put together inflated.
+void Socket::inflate(const FramePiece& piece) noexcept {
+  Working& work = working();
   if (piece.begins) {
-    in.opcode = piece.opcode;
-    in.size = 0;
+    work.opcode = piece.opcode;
+    if (!fresh_in_ && !work.inflater) work.inflater.emplace(unsigned{bits_in_});
   }
-  const size_t needed = in.size + piece.size;
-  if (in.buffer.size() < kHeadroom + needed) {
-    const size_t announced = needed + piece.frame_left;
-    BufferRef larger = BufferRef::allocate(
-        kHeadroom + std::max(needed, std::min(announced, std::max(kFirstBuffer, 2 * needed))));
-    if (in.size > 0) std::memcpy(larger.mutableData() + kHeadroom, in.buffer.data() + kHeadroom, in.size);
-    in.buffer = std::move(larger);
+  // A context of its own also for a message that does not come whole: others use the shared one meanwhile.
+  if (fresh_in_ && !work.inflater && !piece.ends) work.inflater.emplace(unsigned{bits_in_});
+  Inflater& inflater = work.inflater ? *work.inflater : sharedInflater(bits_in_);
+  const size_t limit = endpoint_->options().max_message_bytes;
+  std::string_view inputs[] = {{piece.data, piece.size}, piece.ends ? kMessageTail : std::string_view{}};
+  const size_t before = work.size;
+  for (std::string_view& input : inputs) {
+    for (Inflater::State state = Inflater::State::kNeedRoom; state == Inflater::State::kNeedRoom;) {
+      // One byte more than may come tells what is too big from what just fits.
+      work.reserve(1, std::min(limit + 1, std::max<size_t>(2 * work.size, 4 * piece.size + 512)));
+      size_t written = 0;
+      state = inflater.run(input, work.space(), work.room(), written);
+      work.size += written;
+      if (state == Inflater::State::kError) return fail(kInvalidPayload, "payload is not DEFLATE data");
+      if (work.size > limit) return fail(kTooBig, "message too big");
+    }
   }
-  if (piece.size > 0) std::memcpy(in.buffer.mutableData() + kHeadroom + in.size, piece.data, piece.size);
-  in.size = needed;
-  if (in.opcode == Opcode::kText) {
-    const bool plain = piece.ascii && in.utf8.complete();
-    const bool valid = plain || in.utf8.add(piece.data, piece.size);
-    if (!valid || (piece.ends && !in.utf8.complete())) return fail(kInvalidPayload, "text is not UTF-8");
-  }
+  if (!addText({work.buffer.data() + kHeadroom + before, work.size - before}, piece.ends)) return;
   if (!piece.ends) return;
-  BufferRef buffer = std::move(in.buffer);
+  if (fresh_in_) work.inflater.reset();
+  deliverGathered();
+}
+
+void Socket::deliverGathered() noexcept {
+  Working& work = *working_;
+  BufferRef buffer = std::move(work.buffer);
   char* const data = buffer.mutableData() + kHeadroom;
-  Message message(in.opcode, data, in.size, kHeadroom, std::move(buffer));
-  in = Incoming();
+  Message message(work.opcode, data, std::exchange(work.size, 0), kHeadroom, std::move(buffer));
+  work.utf8.reset();
   deliver(message);
 }
 
 void Socket::deliver(Message& message) noexcept {
+  touch();
   endpoint_->handler().onMessage(*this, message);
 }
 
@@ -202,48 +291,99 @@ SendResult Socket::flush() noexcept {
   return result;
 }
 
-SendResult Socket::sendFrame(Opcode opcode, std::string_view payload) noexcept {
-  char header[kMaxFrameHeader];
-  const size_t size = writeFrameHeader(header, opcode, true, false, payload.size());
-  stream_->queue({header, size});
-  stream_->queue(payload);
-  return flush();
-}
-
-SendResult Socket::send(Opcode opcode, std::string_view payload) noexcept {
-  if (!mayQueue()) return SendResult::kClosed;
-  const SendResult result = sendFrame(opcode, payload);
-  if (result == SendResult::kBlocked) handler_waits_ = true;
-  return result;
-}
-
-SendResult Socket::send(Opcode opcode, BufferRef payload) noexcept {
-  if (payload.size() <= kCopyLimit) return send(opcode, payload.view());
-  if (!mayQueue()) return SendResult::kClosed;
-  char header[kMaxFrameHeader];
-  const size_t size = writeFrameHeader(header, opcode, true, false, payload.size());
-  stream_->queue({header, size});
-  return sendFrames(std::move(payload));
-}
-
-SendResult Socket::sendFrames(BufferRef frames) noexcept {
-  if (!mayQueue()) return SendResult::kClosed;
-  if (frames.size() <= kCopyLimit) {
-    stream_->queue(frames.view());
-  } else {
-    const size_t size = frames.size();
-    stream_->queue(std::move(frames), 0, size);
-  }
+// As flush(), of what the handler has sent: it is to hear when there is room again.
+SendResult Socket::flushForHandler() noexcept {
+  touch();
   const SendResult result = flush();
   if (result == SendResult::kBlocked) handler_waits_ = true;
   return result;
 }
 
-// The header goes in front of the payload, over the one it came with: one piece to queue.
-SendResult Socket::sendBack(Message& message) noexcept {
+bool Socket::sendsCompressed(Opcode opcode, size_t size) const noexcept {
+  return compression_ && !isControl(opcode) && size > 0 &&
+         size >= endpoint_->options().compression.min_message_bytes;
+}
+
+void Socket::queueFrame(Opcode opcode, bool compressed, std::string_view payload) noexcept {
+  if (isClient()) return queueMasked(opcode, compressed, payload);
+  char header[kMaxFrameHeader];
+  stream_->queue({header, writeFrameHeader(header, opcode, true, compressed, payload.size())});
+  stream_->queue(payload);
+}
+
+void Socket::queueMasked(Opcode opcode, bool compressed, std::string_view payload) noexcept {
+  const uint32_t key = nextKey();
+  char header[kMaxFrameHeader];
+  stream_->queue({header, writeMaskedHeader(header, opcode, true, compressed, payload.size(), key)});
+  if (payload.size() > kCopyLimit) {
+    BufferRef masked = BufferRef::allocate(payload.size());
+    applyMask(masked.mutableData(), payload.data(), payload.size(), key);
+    return stream_->queue(std::move(masked), 0, payload.size());
+  }
+  char masked[kCopyLimit];
+  applyMask(masked, payload.data(), payload.size(), key);
+  stream_->queue({masked, payload.size()});
+}
+
+void Socket::queueCompressed(Opcode opcode, std::string_view payload) noexcept {
+  const unsigned level = endpoint_->options().compression.level;
+  std::vector<char>& coded = scratch();
+  if (fresh_out_) {
+    sharedDeflater(bits_out_, level).run(payload, coded);
+    // Nobody remembers it, so that a long one that has not become smaller need not go out like that.
+    if (payload.size() >= kPlainLimit && coded.size() >= payload.size())
+      return queueFrame(opcode, false, payload);
+  } else {
+    Working& work = working();
+    if (!work.deflater) work.deflater.emplace(unsigned{bits_out_}, level);
+    work.deflater->run(payload, coded);
+  }
+  queueFrame(opcode, true, {coded.data(), coded.size()});
+}
+
+SendResult Socket::send(Opcode opcode, std::string_view payload) noexcept {
+  if (!mayQueue()) return SendResult::kClosed;
+  if (sendsCompressed(opcode, payload.size())) {
+    queueCompressed(opcode, payload);
+  } else {
+    queueFrame(opcode, false, payload);
+  }
+  return flushForHandler();
+}
+
+SendResult Socket::send(Opcode opcode, BufferRef payload) noexcept {
+  const size_t size = payload.size();
+  if (size <= kCopyLimit || isClient() || sendsCompressed(opcode, size)) return send(opcode, payload.view());
   if (!mayQueue()) return SendResult::kClosed;
   char header[kMaxFrameHeader];
-  const size_t size = writeFrameHeader(header, message.opcode_, true, false, message.size_);
+  stream_->queue({header, writeFrameHeader(header, opcode, true, false, size)});
+  stream_->queue(std::move(payload), 0, size);
+  return flushForHandler();
+}
+
+SendResult Socket::sendFrames(BufferRef frames) noexcept {
+  if (!mayQueue()) return SendResult::kClosed;
+  const size_t size = frames.size();
+  if (size <= kCopyLimit) {
+    stream_->queue(frames.view());
+  } else {
+    stream_->queue(std::move(frames), 0, size);
+  }
+  return flushForHandler();
+}
+
+// The header goes in front of the payload, over the one it came with: one piece to queue.
+SendResult Socket::sendBack(Message& message) noexcept {
+  char header[kMaxFrameHeader];
+  const bool client = isClient();
+  const uint32_t key = client ? nextKey() : 0;
+  const size_t size = client ? writeMaskedHeader(header, message.opcode_, true, false, message.size_, key)
+                             : writeFrameHeader(header, message.opcode_, true, false, message.size_);
+  if (size > message.headroom_ || sendsCompressed(message.opcode_, message.size_)) {
+    return send(message.opcode_, message.view());
+  }
+  if (!mayQueue()) return SendResult::kClosed;
+  if (client) applyMask(message.data_, message.data_, message.size_, key);
   char* const frame = message.data_ - size;
   std::memcpy(frame, header, size);
   const size_t whole = size + message.size_;
@@ -254,21 +394,21 @@ SendResult Socket::sendBack(Message& message) noexcept {
     stream_->queue({frame, whole});
   }
   message.size_ = 0;
-  const SendResult result = flush();
-  if (result == SendResult::kBlocked) handler_waits_ = true;
-  return result;
+  return flushForHandler();
 }
 
 SendResult Socket::ping(std::string_view payload) noexcept {
   if (!mayQueue()) return SendResult::kClosed;
-  return sendFrame(Opcode::kPing, payload.substr(0, kMaxControlBytes));
+  queueFrame(Opcode::kPing, false, payload.substr(0, kMaxControlBytes));
+  return flush();
 }
 
 void Socket::sendClose(uint16_t code, std::string_view reason) noexcept {
   char payload[kMaxControlBytes];
   const size_t size = writeClose(payload, code, reason);
   close_sent_ = true;
-  sendFrame(Opcode::kClose, {payload, size});
+  queueFrame(Opcode::kClose, false, {payload, size});
+  flush();
 }
 
 void Socket::close(uint16_t code, std::string_view reason) noexcept {
@@ -304,19 +444,37 @@ void Socket::onWritable() noexcept {
 
 // --- time
 
+void Socket::touch() noexcept {
+  if (endpoint_->options().idle_timeout_ms == 0 || stream_ == nullptr) return;
+  last_message_ = static_cast<uint32_t>(stream_->loop().nowNs() >> kIdleUnitBits);
+}
+
+// 0: it has been idle for long enough.
+uint32_t Socket::idleLeftMs() const noexcept {
+  const uint32_t now = static_cast<uint32_t>(stream_->loop().nowNs() >> kIdleUnitBits);
+  const uint64_t passed_ms = (uint64_t{now - last_message_} << kIdleUnitBits) / 1'000'000;
+  const uint32_t whole_ms = endpoint_->options().idle_timeout_ms;
+  return passed_ms >= whole_ms ? 0 : whole_ms - static_cast<uint32_t>(passed_ms);
+}
+
 void Socket::setDeadline() noexcept {
   const EndpointOptions& options = endpoint_->options();
-  if (close_sent_) {
-    stream_->setDeadline(options.close_timeout_ms);
-  } else if (pinged_) {
-    stream_->setDeadline(options.pong_timeout_ms);
-  } else if (options.ping_interval_ms != 0) {
-    stream_->setDeadline(options.ping_interval_ms);
+  if (close_sent_) return stream_->setDeadline(options.close_timeout_ms);
+  uint32_t ms = pinged_ ? options.pong_timeout_ms : options.ping_interval_ms;
+  if (options.idle_timeout_ms != 0) {
+    // A little more than is left, which is rounded.
+    const uint32_t idle_ms = idleLeftMs() + (1U << kIdleUnitBits) / 1'000'000 + 1;
+    ms = ms == 0 ? idle_ms : std::min(ms, idle_ms);
   }
+  if (ms != 0) stream_->setDeadline(ms);
 }
 
 void Socket::onDeadline() noexcept {
-  if (close_sent_ || pinged_) return stream_->abort(AbortReason::kTimeout);
+  const EndpointOptions& options = endpoint_->options();
+  if (close_sent_) return stream_->abort(AbortReason::kTimeout);
+  if (options.idle_timeout_ms != 0 && idleLeftMs() == 0) return close(kNormal, "idle");
+  if (pinged_) return stream_->abort(AbortReason::kTimeout);
+  if (options.ping_interval_ms == 0) return setDeadline();
   pinged_ = true;
   setDeadline();
   ping({});

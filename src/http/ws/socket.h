@@ -40,7 +40,7 @@ class Message {
 // Everything sent within one of the handler's calls leaves together.
 class Socket final : public ByteStreamListener {
  public:
-  static std::unique_ptr<Socket> make(const Endpoint::Ref& endpoint);
+  static std::unique_ptr<Socket> make(const Endpoint::Ref& endpoint, const Compression& agreed);
   ~Socket() override;
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
@@ -87,30 +87,45 @@ class Socket final : public ByteStreamListener {
   static void operator delete(void* memory) noexcept { ::operator delete(memory); }
 
  private:
-  // What is there only while a message is coming in.
-  struct Incoming;
+  // What is there only while a message is coming in, or where compression keeps its context from one to the
+  // next.
+  struct Working;
+  // Where inflated bytes go.
+  struct Inflated;
 
-  explicit Socket(const Endpoint::Ref& endpoint) noexcept;
+  Socket(const Endpoint::Ref& endpoint, const Compression& agreed) noexcept;
+  bool isClient() const noexcept { return endpoint_->options().role == Role::kClient; }
 
   void take(const FramePiece& piece, char* frame) noexcept;
   void takeControl(const FramePiece& piece) noexcept;
   void takeClose(std::string_view payload) noexcept;
   void takeData(const FramePiece& piece, char* frame) noexcept;
   void gather(const FramePiece& piece) noexcept;
+  void inflate(const FramePiece& piece) noexcept;
+  bool addText(std::string_view text, bool ends) noexcept;
+  void deliverGathered() noexcept;
   void deliver(Message& message) noexcept;
+  Working& working();
   void keep(const FrameDecoder& decoder) noexcept;
 
-  SendResult sendFrame(Opcode opcode, std::string_view payload) noexcept;
   bool mayQueue() noexcept;
+  bool sendsCompressed(Opcode opcode, size_t size) const noexcept;
+  void queueFrame(Opcode opcode, bool compressed, std::string_view payload) noexcept;
+  void queueMasked(Opcode opcode, bool compressed, std::string_view payload) noexcept;
+  void queueCompressed(Opcode opcode, std::string_view payload) noexcept;
   SendResult flush() noexcept;
+  SendResult flushForHandler() noexcept;
   void sendClose(uint16_t code, std::string_view reason) noexcept;
   void fail(uint16_t code, std::string_view reason) noexcept;
   void tellClosed(uint16_t code, std::string_view reason) noexcept;
   void setDeadline() noexcept;
+  uint32_t idleLeftMs() const noexcept;
+  void touch() noexcept;
 
   ByteStream* stream_ = nullptr;
   Endpoint::Ref endpoint_;
-  std::unique_ptr<Incoming> incoming_;
+  std::unique_ptr<Working> working_;
+  uint32_t last_message_ = 0;  // when one came or went, in kIdleUnitNs; only where idle_timeout_ms is set
   bool close_sent_ : 1;
   bool over_ : 1;           // nothing that comes counts any more
   bool told_ : 1;           // the handler of the end
@@ -118,6 +133,11 @@ class Socket final : public ByteStreamListener {
   bool handler_waits_ : 1;  // so does the handler
   bool pinged_ : 1;         // and nothing has come since
   bool has_state_ : 1;
+  bool compression_ : 1;  // what has been agreed on
+  bool fresh_out_ : 1;    // each message is compressed by itself
+  bool fresh_in_ : 1;
+  uint8_t bits_out_ : 4;
+  uint8_t bits_in_ : 4;
 };
 static_assert(sizeof(Socket) <= 40, "idle WebSocket budget");
 

@@ -43,6 +43,19 @@ uint32_t number(config::Node node) {
   return static_cast<uint32_t>(node.asInt());
 }
 
+http::ws::CompressionOptions compression(config::Node node) {
+  http::ws::CompressionOptions options;
+  options.on = node.isObject();
+  if (!options.on) return options;
+  options.server_no_context_takeover = !node["server_context_takeover"].asBool();
+  options.client_no_context_takeover = !node["client_context_takeover"].asBool();
+  options.server_max_window_bits = static_cast<uint8_t>(number(node["server_max_window_bits"]));
+  options.client_max_window_bits = static_cast<uint8_t>(number(node["client_max_window_bits"]));
+  options.level = static_cast<uint8_t>(number(node["level"]));
+  options.min_message_bytes = number(node["min_message_bytes"]);
+  return options;
+}
+
 class WsEcho final : public module::Module {
  public:
   config::SchemaFragment schema() const noexcept override {
@@ -58,6 +71,7 @@ class WsEcho final : public module::Module {
     options.pong_timeout_ms = number(node["pong_timeout_ms"]);
     options.idle_timeout_ms = number(node["idle_timeout_ms"]);
     options.close_timeout_ms = number(node["close_timeout_ms"]);
+    options.compression = compression(node["compression"]);
     options.subprotocols = texts(node["subprotocols"]);
     Result<http::ws::OriginPolicy> origins = http::ws::OriginPolicy::compile(texts(node["origins"]));
     if (!origins.ok()) return Status::error("origins: " + origins.status().message());

@@ -7,7 +7,7 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 readonly BUILD_PACKAGES=(g++ cmake ninja-build ragel pkg-config nlohmann-json3-dev libvalijson-dev libboost-dev
   libfmt-dev libre2-dev zlib1g-dev libbrotli-dev libzstd-dev)
 readonly TEST_PACKAGES=(catch2 clang-format curl python3 brotli zstd)
-readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist)
+readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist python3-websockets)
 readonly FULL_PACKAGES=(clang clang-tidy libclang-rt-14-dev llvm libbenchmark-dev libspdlog-dev)
 readonly BENCH_PACKAGES=(python3 libbenchmark-dev libspdlog-dev nginx lighttpd h2o strace
   valgrind)
@@ -187,7 +187,7 @@ python_with() {
 
 # Sets `python`. xdist only makes the tests faster: they run without it where it can not be had.
 need_pytest() {
-  python=$(python_with 'pytest, xdist') && return
+  python=$(python_with 'pytest, xdist, websockets') && return
   if [[ $may_install == yes ]] && (need "${PYTEST_PACKAGES[@]}"); then
     python=/usr/bin/python3
   else

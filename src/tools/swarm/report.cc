@@ -78,6 +78,10 @@ void loadRows(std::string& text, const Plan& plan, const Outcome& outcome) {
             "{} in {:.2f} s: {}/s", grouped(eventsOf(plan, outcome)), outcome.measured_s,
             grouped(static_cast<uint64_t>(listens ? outcome.messages_per_s : outcome.replies_per_s))));
   }
+  if (scenario.asksAtEnd()) {
+    row(text, "at the end",
+        fmt::format("{} of {} answered a ping", grouped(total.replies.value()), grouped(scenario.clients)));
+  }
   if (outcome.measured_s > 0 && outcome.bytes_in + outcome.bytes_out > 0) {
     row(text, "transfer",
         fmt::format("{}/s in, {}/s out",

@@ -150,9 +150,11 @@ void Run::load(Outcome& outcome) {
 
 void Run::drain(Outcome& outcome) {
   const Scenario& scenario = plan_.scenario;
-  const bool waits = !scenario.listens() && interrupts_.load() == 0;
+  const bool waits = (!scenario.listens() || scenario.asksAtEnd()) && interrupts_.load() == 0;
   const int64_t end = nowNs() + (waits ? scenario.drain_ns : 0);
-  waitUntil(end, Phase::kDraining, outcome, [](const Sample& sample) { return sample.waiting == 0; });
+  const int64_t asked_by = nowNs() + kAheadNs;  // those who are asked at the end have been
+  waitUntil(end, Phase::kDraining, outcome,
+            [asked_by](const Sample& sample) { return sample.waiting == 0 && nowNs() > asked_by; });
   setTime(control_.end_ns, nowNs());
 }
 

@@ -65,6 +65,8 @@ struct Scenario {
   bool listens() const noexcept {
     return kind == Kind::kSse || (kind == Kind::kWs && ws_mode != WsMode::kEcho);
   }
+  // Clients of which each is asked at the end of the run whether it still stands.
+  bool asksAtEnd() const noexcept { return kind == Kind::kWs && ws_mode == WsMode::kQuiet; }
   // Clients that ask as soon as they are connected, and not only once all are.
   bool asksAtOnce() const noexcept { return kind == Kind::kHold && rate == 0; }
 };

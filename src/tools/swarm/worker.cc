@@ -103,10 +103,9 @@ void Worker::readControl(int64_t now_ns) noexcept {
   if (stats_.begin.at_ns == 0 && now_ns >= measure_from_ns_) mark(stats_.begin, now_ns);
   if (!loading_ && now_ns >= load_from_ns_) beginLoad(now_ns);
   if (stats_.end.at_ns == 0 && stats_.begin.at_ns != 0 && now_ns >= measure_to_ns_) mark(stats_.end, now_ns);
-  if (now_ns >= end_ns_ ||
-      (now_ns >= measure_to_ns_ && stats_.waiting.value() == 0 && !scenario().listens())) {
-    closeAll();
-  }
+  if (now_ns >= measure_to_ns_ && scenario().asksAtEnd() && !asked_at_end_) askAtEnd();
+  const bool waits = stats_.waiting.value() > 0 || (scenario().listens() && !asked_at_end_);
+  if (now_ns >= end_ns_ || (now_ns >= measure_to_ns_ && !waits)) closeAll();
 }
 
 void Worker::mark(WindowMark& mark, int64_t now_ns) noexcept {
@@ -247,6 +246,7 @@ void Worker::closeAll() noexcept {
     const uint64_t sent = stats_.requests.value();
     stats_.unsent = due > sent ? due - sent : 0;
   }
+  if (asked_at_end_) stats_.errors[static_cast<size_t>(ErrorKind::kTimeout)].add(stats_.unanswered);
   for (const auto& client : clients_) {
     if (const uint64_t missing = client->missing(); missing > 0) {
       stats_.errors[static_cast<size_t>(ErrorKind::kLost)].add(missing);
@@ -257,6 +257,15 @@ void Worker::closeAll() noexcept {
 }
 
 // ---- load ----
+
+void Worker::askAtEnd() noexcept {
+  asked_at_end_ = true;
+  for (const auto& client : clients_) {
+    if (client->state_ != Client::State::kIdle) continue;
+    client->connection_->setDeadline(scenario().timeout_ms);
+    ask(*client, 0, clockNs());
+  }
+}
 
 void Worker::beginLoad(int64_t now_ns) noexcept {
   loading_ = true;
@@ -329,7 +338,7 @@ void Worker::onAnswered(Client& client) noexcept {
   stats_.replies.add();
   stats_.waiting.sub();
   client.state_ = Client::State::kIdle;
-  if (measuring(client.due_ns_)) {
+  if (measuring(client.due_ns_) || asked_at_end_) {
     stats_.latency.record(static_cast<uint64_t>(std::max<int64_t>(now - client.due_ns_, 0)));
     if (scenario().rate > 0) stats_.service.record(static_cast<uint64_t>(std::max<int64_t>(service, 0)));
   }

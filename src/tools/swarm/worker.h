@@ -105,6 +105,7 @@ class Worker final : private event::Timer {
   void open(Client& client) noexcept;
   void settle(Client& client) noexcept;
   void beginLoad(int64_t now_ns) noexcept;
+  void askAtEnd() noexcept;
   void pace(int64_t now_ns) noexcept;
   void goOn(Client& client, int64_t now_ns) noexcept;
   void ask(Client& client, int64_t due_ns, int64_t now_ns) noexcept;
@@ -145,6 +146,7 @@ class Worker final : private event::Timer {
   uint32_t connecting_ = 0;  // attempts under way
   uint32_t done_ = 0;
   bool loading_ = false;
+  bool asked_at_end_ = false;
   bool closing_ = false;
   bool finished_ = false;
 };

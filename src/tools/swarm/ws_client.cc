@@ -45,6 +45,7 @@ void WsClient::sendFrame(Opcode opcode, std::string_view payload) noexcept {
 }
 
 void WsClient::ask() noexcept {
+  if (worker().scenario().asksAtEnd()) return sendFrame(Opcode::kPing, "still there?");
   received_ = 0;
   sendFrame(Opcode::kBinary, worker().plan().payload.message(runIndex(), asked()));
 }
@@ -116,6 +117,8 @@ bool WsClient::readFrames(net::Chunk& in) noexcept {
 bool WsClient::takeControl(const FramePiece& piece) noexcept {
   const std::string_view payload(piece.data, piece.size);
   if (piece.opcode == Opcode::kPing) sendFrame(Opcode::kPong, payload);
+  if (piece.opcode == Opcode::kPong && state() == State::kWaiting && worker().scenario().asksAtEnd())
+    answered();
   if (piece.opcode == Opcode::kClose) {
     const http::ws::CloseText close = http::ws::readClose(payload);
     const uint16_t code = close.code;

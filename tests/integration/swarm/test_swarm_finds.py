@@ -140,3 +140,13 @@ def test_a_handshake_that_is_not_granted_is_found():
     with ForeignServer(serve) as server:
         report = measure(f"ws://127.0.0.1:{server.port}/", "-c", 2, "--reconnect", "off", code=1)
     assert errors_of(report) == {"handshake": 2}
+
+
+def test_a_websocket_that_no_longer_answers_is_found():
+    def serve(connection):
+        accept_websocket(connection)
+        until_closed(connection)
+
+    with ForeignServer(serve) as server:
+        report = measure(f"ws://127.0.0.1:{server.port}/", "-c", 2, "--ws-mode", "quiet", "--drain-s", 0.2, code=1)
+    assert errors_of(report) == {"timeout": 2}

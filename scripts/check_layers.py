@@ -18,7 +18,7 @@ MAY_INCLUDE = {
     "event": ("base", "log", "metrics"),
     "net": ("base", "log", "metrics", "event"),
     "http": ("base", "log", "metrics", "event", "net"),
-    "redis": ("base", "log", "metrics", "event"),
+    "redis": ("base", "log", "metrics", "event", "net"),
     "push": ("base", "log", "metrics", "event", "redis"),
     "db": ("base", "log", "metrics", "event"),
     "module": ("base", "log", "metrics", "config", "event", "net", "http", "redis", "push", "db"),

@@ -113,6 +113,24 @@ SocketAddress::SocketAddress(const sockaddr* address, socklen_t len) noexcept
   std::memcpy(&storage_, address, len_);
 }
 
+SocketAddress::SocketAddress(const PeerAddr& peer) noexcept {
+  if (peer.family == AF_INET) {
+    sockaddr_in v4{};
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(peer.port);
+    std::memcpy(&v4.sin_addr, peer.ip, sizeof v4.sin_addr);
+    std::memcpy(&storage_, &v4, sizeof v4);
+    len_ = sizeof v4;
+  } else if (peer.family == AF_INET6) {
+    sockaddr_in6 v6{};
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(peer.port);
+    std::memcpy(&v6.sin6_addr, peer.ip, sizeof v6.sin6_addr);
+    std::memcpy(&storage_, &v6, sizeof v6);
+    len_ = sizeof v6;
+  }
+}
+
 Result<SocketAddress> SocketAddress::parseUnix(std::string_view host, std::string_view path) {
   sockaddr_un un{};
   un.sun_family = AF_UNIX;

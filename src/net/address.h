@@ -48,6 +48,8 @@ class SocketAddress {
  public:
   SocketAddress() noexcept = default;  // family AF_UNSPEC
   SocketAddress(const sockaddr* address, socklen_t len) noexcept;
+  // Of an IPv4 or IPv6 address; any other family gives AF_UNSPEC.
+  explicit SocketAddress(const PeerAddr& peer) noexcept;
 
   // `host` is an IPv4 address, an IPv6 address with or without brackets and with or without a scope id
   // ("fe80::1%eth0", "fe80::1%2"), a path of a Unix socket ("/run/x.sock", "./x.sock", "unix:x.sock"), or

@@ -28,6 +28,10 @@ class BodyReader {
     return counted(data, size);
   }
 
+  // Nothing more is to come, as far as can be known without looking at further bytes.
+  bool complete() const noexcept {
+    return kind_ == h1::BodyKind::kNone || (kind_ == h1::BodyKind::kLength && left_ == 0);
+  }
   // The connection has ended: whether that was the body's end (RFC 9112 section 8).
   bool endsHere() const noexcept { return kind_ == h1::BodyKind::kUntilClose; }
   // After kError.

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -13,7 +14,7 @@ namespace roost::swarm {
 namespace {
 
 constexpr double kRedrawS = 0.2;
-constexpr double kLineS = 2;
+constexpr double kLineS = 2;  // and rarer as a run goes on
 constexpr size_t kBarCells = 20;
 
 size_t terminalColumns() {
@@ -84,7 +85,7 @@ void Progress::show(const Sample& sample) {
   if (style_ == Style::kNone) return;
   if (sample.at_s < next_s_ && (style_ == Style::kTerminal || sample.phase == phase_)) return;
   phase_ = sample.phase;
-  next_s_ = sample.at_s + (style_ == Style::kTerminal ? kRedrawS : kLineS);
+  next_s_ = sample.at_s + (style_ == Style::kTerminal ? kRedrawS : std::max(kLineS, sample.at_s / 10));
   if (style_ == Style::kTerminal) {
     std::fprintf(stderr, "\r%s\x1b[K", line(sample, terminalColumns()).c_str());
   } else {

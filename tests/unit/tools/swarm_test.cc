@@ -14,6 +14,7 @@
 #include "tools/swarm/scenario.h"
 #include "tools/swarm/schedule.h"
 #include "tools/swarm/sequence.h"
+#include "tools/swarm/sse_scanner.h"
 #include "tools/swarm/svg_plot.h"
 #include "tools/swarm/text.h"
 
@@ -88,6 +89,42 @@ TEST_CASE("swarm: a message says its number and perhaps its time", "[swarm]") {
     CHECK(numbered.ok == c.ok);
     if (c.ok) CHECK(numbered.sequence == c.sequence);
     if (c.ok) CHECK(numbered.sent_ns == c.sent_ns);
+  }
+}
+
+std::vector<std::string> eventsOf(std::string_view text, size_t piece) {
+  SseScanner scanner;
+  std::vector<std::string> events;
+  while (!text.empty()) {
+    std::string_view now = text.substr(0, piece);
+    text.remove_prefix(now.size());
+    while (!now.empty()) {
+      size_t consumed = 0;
+      if (scanner.next(now, consumed)) events.emplace_back(scanner.data());
+      now.remove_prefix(consumed);
+    }
+  }
+  return events;
+}
+
+TEST_CASE("swarm: events are found in whatever pieces they come", "[swarm]") {
+  struct Case {
+    std::string text;
+    std::vector<std::string> events;
+  };
+  for (const Case& c :
+       std::vector<Case>{{"data: 1\n\n", {"1"}},
+                         {"data:1\r\n\r\ndata: 2\r\rdata:  3\n\n", {"1", "2", " 3"}},
+                         {": comment\nid: 7\nevent: x\ndata: a\ndata:b\nretry: 5\n\n\n\n", {"a\nb"}},
+                         {"data\ndata\n\n", {"\n"}},
+                         {"id: 1\n\ndata: half", {}},
+                         {"dat: 1\ndatas: 1\ndata : 1\nxdata: 1\n\n", {}},
+                         {"data: " + std::string(1000, 'x') + "\n\ndata: y\n\n",
+                          {std::string(SseScanner::kKeptBytes, 'x'), "y"}}}) {
+    CAPTURE(c.text);
+    for (const size_t piece : {size_t{1}, size_t{2}, size_t{3}, size_t{7}, c.text.size()}) {
+      CHECK(eventsOf(c.text, piece) == c.events);
+    }
   }
 }
 

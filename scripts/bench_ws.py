@@ -26,7 +26,7 @@ class Roost(ws_peers.Peer):
         configuration = {"worker_processes": 1, "accept": "reuseport", "log": {"path": ""},
                          "listen": [{"address": "127.0.0.1", "port": self.port}],
                          "http": {"sites": [{"host": ["*"], "routes": [
-                             {"path": "/", "ws_echo": {"compression": "off"}}]}]}}
+                             {"path": "/", "ws_echo": {}}]}]}}
         file = pathlib.Path(folder) / "server.json"
         file.write_text(json.dumps(configuration))
         self.command += ["-f", str(file)]

@@ -82,7 +82,10 @@ void accept(Exchange& exchange, const Endpoint::Ref& endpoint) noexcept {
   Socket& mine = *socket;
   mine.makeState(exchange);
   ByteStream* stream = exchange.upgrade(head, std::move(socket));
-  if (stream != nullptr) return mine.open(*stream);
+  if (stream != nullptr) {
+    mine.attach(*stream);
+    return mine.begin();
+  }
   if (exchange.active()) refuse(exchange, 400, "a request with content cannot be upgraded");
 }
 

@@ -101,8 +101,8 @@ void Socket::makeState(const Exchange& exchange) noexcept {
   has_state_ = endpoint_->handler().makeState(this + 1, exchange) != nullptr;
 }
 
-void Socket::open(ByteStream& stream) noexcept {
-  stream_ = &stream;
+void Socket::begin() noexcept {
+  if (!isOpen()) return;  // whoever was told of it has closed it
   touch();
   setDeadline();
   endpoint_->handler().onOpen(*this);
@@ -304,17 +304,17 @@ bool Socket::sendsCompressed(Opcode opcode, size_t size) const noexcept {
          size >= endpoint_->options().compression.min_message_bytes;
 }
 
-void Socket::queueFrame(Opcode opcode, bool compressed, std::string_view payload) noexcept {
-  if (isClient()) return queueMasked(opcode, compressed, payload);
+void Socket::queueFrame(Opcode opcode, bool compressed, std::string_view payload, bool fin) noexcept {
+  if (isClient()) return queueMasked(opcode, compressed, payload, fin);
   char header[kMaxFrameHeader];
-  stream_->queue({header, writeFrameHeader(header, opcode, true, compressed, payload.size())});
+  stream_->queue({header, writeFrameHeader(header, opcode, fin, compressed, payload.size())});
   stream_->queue(payload);
 }
 
-void Socket::queueMasked(Opcode opcode, bool compressed, std::string_view payload) noexcept {
+void Socket::queueMasked(Opcode opcode, bool compressed, std::string_view payload, bool fin) noexcept {
   const uint32_t key = nextKey();
   char header[kMaxFrameHeader];
-  stream_->queue({header, writeMaskedHeader(header, opcode, true, compressed, payload.size(), key)});
+  stream_->queue({header, writeMaskedHeader(header, opcode, fin, compressed, payload.size(), key)});
   if (payload.size() > kCopyLimit) {
     BufferRef masked = BufferRef::allocate(payload.size());
     applyMask(masked.mutableData(), payload.data(), payload.size(), key);
@@ -348,6 +348,12 @@ SendResult Socket::send(Opcode opcode, std::string_view payload) noexcept {
   } else {
     queueFrame(opcode, false, payload);
   }
+  return flushForHandler();
+}
+
+SendResult Socket::sendPart(Opcode opcode, std::string_view part, bool first, bool last) noexcept {
+  if (!mayQueue()) return SendResult::kClosed;
+  queueFrame(first ? opcode : Opcode::kContinuation, false, part, last);
   return flushForHandler();
 }
 

@@ -47,13 +47,17 @@ class Socket final : public ByteStreamListener {
 
   // For those who do the handshake.
   void makeState(const Exchange& exchange) noexcept;
-  void open(ByteStream& stream) noexcept;
+  void attach(ByteStream& stream) noexcept { stream_ = &stream; }
+  void begin() noexcept;  // onOpen
 
   // Sends a message: copied, or referenced where it is large. kBlocked: taken, but more should wait for
   // onWritable; who goes on all the same is cut off at EndpointOptions::max_queued_bytes. kClosed: not sent,
   // the socket is closing or closed. REQUIRES: text is UTF-8.
   SendResult send(Opcode opcode, std::string_view payload) noexcept;
   SendResult send(Opcode opcode, BufferRef payload) noexcept;
+  // Sends a message in parts, each a frame of its own, uncompressed: the first, any number between, the last.
+  // REQUIRES: no other message is sent before the last part of one.
+  SendResult sendPart(Opcode opcode, std::string_view part, bool first, bool last) noexcept;
   // Sends a message back as it came, from where it lies. The message is empty after that.
   SendResult sendBack(Message& message) noexcept;
   // Sends frames that were encoded once for many sockets of servers.
@@ -110,8 +114,8 @@ class Socket final : public ByteStreamListener {
 
   bool mayQueue() noexcept;
   bool sendsCompressed(Opcode opcode, size_t size) const noexcept;
-  void queueFrame(Opcode opcode, bool compressed, std::string_view payload) noexcept;
-  void queueMasked(Opcode opcode, bool compressed, std::string_view payload) noexcept;
+  void queueFrame(Opcode opcode, bool compressed, std::string_view payload, bool fin = true) noexcept;
+  void queueMasked(Opcode opcode, bool compressed, std::string_view payload, bool fin) noexcept;
   void queueCompressed(Opcode opcode, std::string_view payload) noexcept;
   SendResult flush() noexcept;
   SendResult flushForHandler() noexcept;

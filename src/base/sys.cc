@@ -110,6 +110,9 @@ class RealSys final : public Sys {
   ssize_t recvFrom(int fd, void* data, size_t len) noexcept override {
     return direct(SYS_recvfrom, fd, data, len, 0, nullptr, nullptr);
   }
+  ssize_t discardFrom(int fd, size_t len) noexcept override {
+    return direct(SYS_recvfrom, fd, nullptr, len, MSG_TRUNC, nullptr, nullptr);  // of TCP only: see tcp(7)
+  }
   ssize_t sendTo(int fd, const void* data, size_t len, bool more) noexcept override {
     return direct(SYS_sendto, fd, data, len, sendFlags(more), nullptr, 0);
   }

@@ -43,6 +43,7 @@ class Sys {
   virtual int outQueueBytes(
       int fd) noexcept = 0;  // SIOCOUTQ: given to send, not yet acknowledged by the peer
   virtual ssize_t recvFrom(int fd, void* data, size_t len) noexcept = 0;
+  virtual ssize_t discardFrom(int fd, size_t len) noexcept = 0;  // as recvFrom, but nobody gets the bytes
   virtual ssize_t sendTo(int fd, const void* data, size_t len, bool more) noexcept = 0;    // MSG_NOSIGNAL
   virtual ssize_t sendVec(int fd, const iovec* parts, int count, bool more) noexcept = 0;  // MSG_NOSIGNAL
   virtual ssize_t sendFile(int out_fd, int in_fd, int64_t offset, size_t len) noexcept = 0;

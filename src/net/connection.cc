@@ -242,6 +242,13 @@ void Connection::resumeRead() noexcept {
   if (!has(kInRead)) updatePoller();
 }
 
+size_t Connection::discardNow(size_t most) noexcept {
+  if (closed() || has(kReadPaused) || has(kReadEnded)) return 0;
+  const IoResult result = transport_->discard(fd_, most);
+  bytes_in_ += result.bytes;
+  return result.bytes;
+}
+
 // Tells the poller what changed. A pause of reading is told only once bytes have arrived in spite of it,
 // since most pauses end before that; onIo calls this after every event.
 void Connection::updatePoller() noexcept {

@@ -75,6 +75,9 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   // Reading goes on by itself until paused; what the kernel holds then waits there.
   void pauseRead() noexcept { flags_ |= kReadPaused; }
   void resumeRead() noexcept;
+  // Reads away at most `most` bytes without looking at them; returns how many, 0 where there are none now or
+  // the connection has ended (the next read tells). For onRead, when all input has been consumed.
+  size_t discardNow(size_t most) noexcept;
   bool readPaused() const noexcept { return has(kReadPaused); }
   bool readEnded() const noexcept { return has(kReadEnded); }  // the peer has ended its side
   // Offers what was left unconsumed to the session again, then flushes. Not from within onRead.

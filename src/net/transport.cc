@@ -25,6 +25,10 @@ IoResult PlainTransport::read(int fd, char* data, size_t capacity) noexcept {
   return sorted([&] { return sys_.recvFrom(fd, data, capacity); }, IoState::kWantRead, IoState::kEof);
 }
 
+IoResult PlainTransport::discard(int fd, size_t most) noexcept {
+  return sorted([&] { return sys_.discardFrom(fd, most); }, IoState::kWantRead, IoState::kEof);
+}
+
 IoResult PlainTransport::write(int fd, const char* data, size_t size, bool more) noexcept {
   return sorted([&] { return sys_.sendTo(fd, data, size, more); }, IoState::kWantWrite, IoState::kWantWrite);
 }

@@ -24,6 +24,8 @@ class Transport {
  public:
   virtual IoResult read(int fd, char* data,
                         size_t capacity) noexcept = 0;  // kEof: the peer has ended its side
+  // Reads away at most `most` bytes that nobody needs.
+  virtual IoResult discard(int fd, size_t most) noexcept = 0;
   // `more`: further bytes follow at once, so that a packet may wait for them.
   virtual IoResult write(int fd, const char* data, size_t size, bool more) noexcept = 0;
   virtual IoResult writev(int fd, const iovec* parts, int count, bool more) noexcept = 0;
@@ -39,6 +41,7 @@ class PlainTransport final : public Transport {
  public:
   explicit PlainTransport(Sys& sys) noexcept : sys_(sys) {}
   IoResult read(int fd, char* data, size_t capacity) noexcept override;
+  IoResult discard(int fd, size_t most) noexcept override;
   IoResult write(int fd, const char* data, size_t size, bool more) noexcept override;
   IoResult writev(int fd, const iovec* parts, int count, bool more) noexcept override;
   IoResult sendFile(int fd, int file_fd, uint64_t offset, size_t size) noexcept override;

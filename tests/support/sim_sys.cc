@@ -458,6 +458,11 @@ int SimSys::outQueueBytes(int fd) noexcept {
   return other == nullptr ? 0 : static_cast<int>(other->in.size());
 }
 
+ssize_t SimSys::discardFrom(int fd, size_t len) noexcept {
+  std::string bytes(std::min<size_t>(len, 1 << 20), '\0');
+  return recvFrom(fd, bytes.data(), bytes.size());
+}
+
 ssize_t SimSys::recvFrom(int fd, void* data, size_t len) noexcept {
   const Guard guard(mutex_);
   if (const int error = enter(Call::kRecv)) return -error;

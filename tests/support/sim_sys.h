@@ -117,6 +117,7 @@ class SimSys final : public Sys {
   int socketError(int fd) noexcept override;
   int outQueueBytes(int fd) noexcept override;
   ssize_t recvFrom(int fd, void* data, size_t len) noexcept override;
+  ssize_t discardFrom(int fd, size_t len) noexcept override;
   ssize_t sendTo(int fd, const void* data, size_t len, bool more) noexcept override;
   ssize_t sendVec(int fd, const iovec* parts, int count, bool more) noexcept override;
   ssize_t sendFile(int out_fd, int in_fd, int64_t offset, size_t len) noexcept override;

@@ -32,6 +32,11 @@ class BodyReader {
   bool complete() const noexcept {
     return kind_ == h1::BodyKind::kNone || (kind_ == h1::BodyKind::kLength && left_ == 0);
   }
+  // Bytes of a counted body that are still to come; 0 for the others. Those of them that somebody has taken
+  // elsewhere are skipped. REQUIRES: bytes <= left().
+  uint64_t left() const noexcept { return left_; }
+  void skip(uint64_t bytes) noexcept { left_ -= bytes; }
+
   // The connection has ended: whether that was the body's end (RFC 9112 section 8).
   bool endsHere() const noexcept { return kind_ == h1::BodyKind::kUntilClose; }
   // After kError.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tools/swarm/head_reader.h"
 #include "tools/swarm/worker.h"
 
@@ -13,6 +15,9 @@ using http::h1::ParseState;
 namespace {
 
 constexpr uint64_t kHashSeed = 0xcbf29ce484222325;  // FNV-1a
+
+constexpr uint64_t kDropFrom = 65536;        // bytes of content still to come
+constexpr uint64_t kMostDropped = 64 << 20;  // by one call
 
 uint64_t hashed(uint64_t hash, std::string_view bytes) noexcept {
   for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
@@ -26,6 +31,7 @@ HttpClient::HttpClient(Worker& worker, uint32_t own_index) : Client(worker, own_
 }
 
 void HttpClient::ask() noexcept {
+  left_ = worker().scenario().pipeline;
   sendRequest();
 }
 
@@ -35,16 +41,12 @@ void HttpClient::onRead(net::Connection&, net::Chunk& in) noexcept {
     fail(ErrorKind::kProtocol, fmt::format("{} bytes that nobody asked for", in.size()));
     return;
   }
-  const bool whole = (in_body_ || readHead(in)) && readBody(in);
-  if (connection() == nullptr) return;
-  const size_t rest = in.size();
-  worker().stats().bytes_in.add(before - rest);
-  if (!whole) return;
-  if (rest > 0) {
-    fail(ErrorKind::kProtocol, fmt::format("{} bytes behind the answer", rest));
-    return;
-  }
-  finish();
+  do {
+    const bool whole = (in_body_ || readHead(in)) && readBody(in);
+    if (connection() == nullptr) break;
+    if (!whole || !finish(in.size())) break;
+  } while (!in.empty());
+  worker().stats().bytes_in.add(before - in.size());
 }
 
 // False: more has to come, or it was no head.
@@ -59,6 +61,7 @@ bool HttpClient::readHead(net::Chunk& in) noexcept {
   body_bytes_ = 0;
   body_hash_ = kHashSeed;
   if (numbers_) numbers_->begin();
+  worker().stats().head_bytes = heads.head().size;
   const int status = heads.head().status;
   status_ok_ = status == worker().scenario().expect_status;
   if (!status_ok_) {
@@ -77,8 +80,21 @@ bool HttpClient::readBody(net::Chunk& in) noexcept {
     if (piece.step == ChunkStep::kData) take({piece.data, piece.size});
     in.consume(piece.consumed);
     if (piece.step == ChunkStep::kDone) return true;
-    if (piece.step == ChunkStep::kNeedMore) return false;
+    if (piece.step == ChunkStep::kNeedMore) return body_.left() > kDropFrom && dropBody();
   }
+}
+
+// What is left of a long content goes no further than the kernel, unless somebody wants to see it.
+bool HttpClient::dropBody() noexcept {
+  if (worker().scenario().expect_body != BodyCheck::kAny || numbers_) return false;
+  while (body_.left() > 0) {
+    const size_t dropped = connection()->discardNow(std::min<uint64_t>(body_.left(), kMostDropped));
+    if (dropped == 0) return false;
+    worker().stats().bytes_in.add(dropped);
+    body_.skip(dropped);
+    body_bytes_ += dropped;
+  }
+  return true;
 }
 
 void HttpClient::take(std::string_view content) noexcept {
@@ -87,11 +103,23 @@ void HttpClient::take(std::string_view content) noexcept {
   if (numbers_) numbers_->add(content);
 }
 
-void HttpClient::finish() noexcept {
+// An answer has come whole, with `rest` bytes behind it. True: there may be another one in them.
+bool HttpClient::finish(size_t rest) noexcept {
   in_body_ = false;
   if (status_ok_) checkBody();
+  if (left_ > 1 && !last_) {
+    --left_;
+    worker().onPart(*this);
+    return true;
+  }
+  left_ = 0;
+  if (rest > 0) {
+    fail(ErrorKind::kProtocol, fmt::format("{} bytes behind the answer", rest));
+    return false;
+  }
   if (last_) endWell();
   answered();
+  return false;
 }
 
 void HttpClient::checkBody() noexcept {
@@ -115,7 +143,7 @@ void HttpClient::checkBody() noexcept {
 void HttpClient::onReadEnd(net::Connection& connection) noexcept {
   if (state() == State::kWaiting && in_body_ && body_.endsHere()) {
     last_ = true;
-    finish();
+    finish(0);
   }
   if (this->connection() != nullptr) Client::onReadEnd(connection);
 }

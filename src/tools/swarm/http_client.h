@@ -22,14 +22,16 @@ class HttpClient final : public Client {
   bool mayEnd() const noexcept override { return true; }  // between two requests
   bool readHead(net::Chunk& in) noexcept;
   bool readBody(net::Chunk& in) noexcept;
+  bool dropBody() noexcept;
   void take(std::string_view content) noexcept;
-  void finish() noexcept;
+  bool finish(size_t rest) noexcept;
   void checkBody() noexcept;
 
   http::client::BodyReader body_;
   uint64_t body_bytes_ = 0;
   uint64_t body_hash_ = 0;
   std::unique_ptr<NumberedStream> numbers_;  // where they are expected
+  uint32_t left_ = 0;  // answers to come, this one included; more than one where requests are pipelined
   bool in_body_ = false;
   bool last_ = false;  // the connection ends after this answer
   bool status_ok_ = false;

@@ -23,18 +23,20 @@ uint64_t lineNumber(const std::string& path, const char* name) {
   return 0;
 }
 
-int64_t cpuNs(const std::string& folder) {
-  int64_t sum = 0;
+// Adds the time of every thread. False: there is no such process.
+bool addTimes(const std::string& folder, ProcessUse& use) {
   DIR* tasks = ::opendir((folder + "/task").c_str());
-  if (tasks == nullptr) return -1;
+  if (tasks == nullptr) return false;
   while (const dirent* task = ::readdir(tasks)) {
     if (task->d_name[0] == '.') continue;
     std::ifstream in(folder + "/task/" + task->d_name + "/schedstat");
-    int64_t ran_ns = 0;
-    if (in >> ran_ns) sum += ran_ns;
+    int64_t ran_ns = 0, waited_ns = 0;
+    if (!(in >> ran_ns >> waited_ns)) continue;
+    use.cpu_ns += ran_ns;
+    use.waited_ns += waited_ns;
   }
   ::closedir(tasks);
-  return sum;
+  return true;
 }
 
 }  // namespace
@@ -44,10 +46,8 @@ ProcessUse readProcesses(const std::vector<int>& pids) {
   use.ok = !pids.empty();
   for (const int pid : pids) {
     const std::string folder = pid < 0 ? "/proc/self" : fmt::format("/proc/{}", pid);
-    const int64_t cpu_ns = cpuNs(folder);
     const uint64_t anon_kib = lineNumber(folder + "/status", "RssAnon:");
-    if (cpu_ns < 0 || anon_kib == 0) use.ok = false;
-    use.cpu_ns += cpu_ns > 0 ? cpu_ns : 0;
+    if (!addTimes(folder, use) || anon_kib == 0) use.ok = false;
     use.anon_bytes += anon_kib * 1024;
   }
   return use;

@@ -12,7 +12,8 @@ namespace roost::swarm {
 struct ProcessUse {
   bool ok = false;  // every process could be read
   uint64_t anon_bytes = 0;
-  int64_t cpu_ns = 0;  // all threads, by the scheduler's own account
+  int64_t waited_ns = 0;  // ready to run while something else had the processor
+  int64_t cpu_ns = 0;     // all threads, by the scheduler's own account
 };
 // All of them together; -1 among them stands for this process.
 ProcessUse readProcesses(const std::vector<int>& pids);

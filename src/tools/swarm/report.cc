@@ -261,6 +261,10 @@ std::string jsonReport(const Plan& plan, const Outcome& outcome) {
   add("server_bytes_held", count(outcome.server.held.anon_bytes));
   add("kernel_slab_bytes_per_client", number(costs.kernel_slab_bytes));
   add("kernel_tcp_bytes_per_client", number(costs.kernel_tcp_bytes));
+  const auto part = [&](double s) { return number(outcome.measured_s > 0 ? s / outcome.measured_s : 0); };
+  add("server_waiting", part(outcome.server_waited_s));
+  add("own_waiting", part(outcome.own_waited_s));
+  add("head_bytes", count(total.head_bytes));
   add("body_hash", total.has_body_hash ? fmt::format("\"{:016x}\"", total.body_hash) : "null");
   add("errors", errorsJson(total));
   add("samples", samplesJson(outcome));

@@ -44,9 +44,9 @@ void buildRequest(Plan& plan) {
     text += fmt::format("Content-Length: {}\r\n", s.body.size());
   text += "\r\n";
   if (has_body) text += s.body;
-  plan.client_at = text.find(kClientMark);
+  plan.client_at = s.pipeline > 1 ? std::string::npos : text.find(kClientMark);
   if (plan.client_at != std::string::npos) text.erase(plan.client_at, kClientMark.size());
-  plan.request = std::move(text);
+  for (uint32_t i = 0; i < s.pipeline; ++i) plan.request += text;
 }
 
 }  // namespace roost::swarm

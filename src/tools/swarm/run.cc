@@ -110,7 +110,7 @@ void Run::connectAll(Outcome& outcome) {
   // Those who are only there, or wait from the beginning, count from the beginning.
   if (scenario.asksAtOnce()) setTime(control_.measure_from_ns, begin_ns_);
   setTime(control_.connect_from_ns, begin_ns_);
-  if (scenario.asksAtOnce()) outcome.server.begin = readProcesses(scenario.pids);
+  if (scenario.asksAtOnce()) readTimes(outcome.server.begin, outcome.own.begin);
   int64_t patience_ns = kPatienceNs + int64_t{scenario.connect_timeout_ms} * 1'000'000;
   if (scenario.connect_rate > 0) {
     patience_ns += static_cast<int64_t>(scenario.clients / scenario.connect_rate * 1e9);
@@ -119,6 +119,11 @@ void Run::connectAll(Outcome& outcome) {
   }
   waitUntil(begin_ns_ + patience_ns, Phase::kConnecting, outcome,
             [&](const Sample& sample) { return sample.settled >= scenario.clients; });
+}
+
+void Run::readTimes(ProcessUse& server, ProcessUse& own) const {
+  server = readProcesses(plan_.scenario.pids);
+  own = readProcesses({-1});
 }
 
 // Lets both sides come to rest, then reads what the connections cost.
@@ -142,9 +147,9 @@ void Run::load(Outcome& outcome) {
   const auto all_done = [&](const Sample& sample) { return sample.done >= scenario.clients; };
   bool goes_on = interrupts_.load() == 0;
   if (goes_on && !at_once) goes_on = waitUntil(measure_from, Phase::kWarming, outcome, all_done);
-  if (!at_once) outcome.server.begin = readProcesses(scenario.pids);
+  if (!at_once) readTimes(outcome.server.begin, outcome.own.begin);
   if (goes_on) goes_on = waitUntil(measure_to, Phase::kMeasuring, outcome, all_done);
-  outcome.server.end = readProcesses(scenario.pids);
+  readTimes(outcome.server.end, outcome.own.end);
   if (nowNs() < measure_to) setTime(control_.measure_to_ns, nowNs());
 }
 
@@ -253,6 +258,7 @@ void Run::sum(Outcome& outcome) {
     total.delivery.merge(stats.delivery);
     total.unanswered += stats.unanswered;
     total.unsent += stats.unsent;
+    if (stats.head_bytes > 0) total.head_bytes = stats.head_bytes;
     if (stats.has_body_hash) {
       total.has_body_hash = true;
       total.body_hash = stats.body_hash;
@@ -265,7 +271,8 @@ void Run::sum(Outcome& outcome) {
     outcome.messages += messages;
     outcome.bytes_in += stats.end.bytes_in - stats.begin.bytes_in;
     outcome.bytes_out += stats.end.bytes_out - stats.begin.bytes_out;
-    outcome.own_cpu_s += seconds(stats.end.cpu_ns - stats.begin.cpu_ns);
+    const int64_t idle_ns = stats.end.idle_ns - stats.begin.idle_ns;
+    outcome.own_cpu_s += std::max(0.0, seconds(stats.end.cpu_ns - stats.begin.cpu_ns - idle_ns));
     outcome.measured_s += window_s / plan_.threads;
     if (window_s > 0) {
       outcome.replies_per_s += static_cast<double>(replies) / window_s;
@@ -273,6 +280,8 @@ void Run::sum(Outcome& outcome) {
     }
   }
   outcome.connect_s = seconds(last_connect_ns - begin_ns_);
+  outcome.own_waited_s = seconds(outcome.own.end.waited_ns - outcome.own.begin.waited_ns);
+  outcome.server_waited_s = seconds(outcome.server.end.waited_ns - outcome.server.begin.waited_ns);
   outcome.server_cpu_s = seconds(outcome.server.end.cpu_ns - outcome.server.begin.cpu_ns);
 }
 

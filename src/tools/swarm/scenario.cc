@@ -160,6 +160,8 @@ void readRequest(Node root, Scenario& scenario) {
     scenario.headers.push_back(root["headers"].at(i).asString());
   }
   scenario.body = root["body"].asString();
+  scenario.pipeline = asU32(root["pipeline"]);
+  scenario.spin = root["spin"].asBool();
   const std::string& ws = root["ws_mode"].asString();
   scenario.ws_mode = ws == "quiet" ? WsMode::kQuiet : ws == "listen" ? WsMode::kListen : WsMode::kEcho;
   for (size_t i = 0; i < root["pid"].size(); ++i) {
@@ -184,6 +186,9 @@ void checkTogether(Node root, const Scenario& scenario, Errors& errors) {
   }
   if (scenario.listens() && scenario.rate > 0) {
     errors.push_back(errorAt(root["rate"], "these clients ask nothing: they only receive"));
+  }
+  if (scenario.pipeline > 1 && (scenario.kind != Kind::kHttp || scenario.rate > 0)) {
+    errors.push_back(errorAt(root["pipeline"], "goes with http, without a rate"));
   }
   if (scenario.expect_max_ns > 0 && scenario.expect_max_ns < scenario.expect_min_ns) {
     errors.push_back(errorAt(root["expect_max_ms"], "is less than expect_min_ms"));

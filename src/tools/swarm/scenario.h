@@ -55,6 +55,8 @@ struct Scenario {
   uint64_t expect_hash = 0;
   int64_t expect_min_ns = 0;
   int64_t expect_max_ns = 0;
+  uint32_t pipeline = 1;
+  bool spin = false;
   bool expect_sequence = false;
   uint64_t expect_messages = 0;
   bool reconnect = true;

@@ -48,7 +48,8 @@ class Latencies final : public metrics::Histogram {
 // What the measured time began and ended with, by the thread's own account.
 struct WindowMark {
   int64_t at_ns = 0;
-  int64_t cpu_ns = 0;  // of the thread
+  int64_t cpu_ns = 0;   // of the thread
+  int64_t idle_ns = 0;  // of which it polled in vain
   uint64_t requests = 0, replies = 0, messages = 0, bytes_in = 0, bytes_out = 0;
 };
 
@@ -76,7 +77,8 @@ struct Stats {
   uint64_t unanswered = 0;  // at the end of all
   uint64_t unsent = 0;      // due within the measured time, and never sent
   int64_t last_connect_ns = 0;
-  uint64_t body_hash = 0;  // of the first answer
+  uint64_t head_bytes = 0;  // of an answer
+  uint64_t body_hash = 0;   // of the first answer
   bool has_body_hash = false;
 
   uint64_t errorCount() const noexcept {

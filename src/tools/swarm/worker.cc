@@ -56,7 +56,29 @@ Worker::~Worker() {
 }
 
 void Worker::run() noexcept {
-  loop_->run();
+  if (scenario().spin) {
+    spin();
+  } else {
+    loop_->run();
+  }
+}
+
+// Polls, and tells rounds that brought nothing from work by what has been counted meanwhile.
+void Worker::spin() noexcept {
+  const auto events = [this] {
+    return stats_.bytes_in.value() + stats_.bytes_out.value() + stats_.attempts.value() +
+           stats_.connected.value();
+  };
+  uint64_t before = events();
+  int64_t last_ns = loop_->nowNs();
+  while (!finished_) {
+    loop_->runOnce(0);
+    const int64_t now_ns = clockNs();
+    const uint64_t after = events();
+    if (after == before) idle_ns_ += now_ns - last_ns;
+    before = after;
+    last_ns = now_ns;
+  }
 }
 
 // ---- time ----
@@ -111,6 +133,7 @@ void Worker::readControl(int64_t now_ns) noexcept {
 void Worker::mark(WindowMark& mark, int64_t now_ns) noexcept {
   mark.at_ns = now_ns;
   mark.cpu_ns = threadCpuNs();
+  mark.idle_ns = idle_ns_;
   mark.requests = stats_.requests.value();
   mark.replies = stats_.replies.value();
   mark.messages = stats_.messages.value();
@@ -327,7 +350,7 @@ void Worker::ask(Client& client, int64_t due_ns, int64_t now_ns) noexcept {
   client.sent_ns_ = now_ns;
   client.state_ = Client::State::kWaiting;
   stats_.waiting.add();
-  stats_.requests.add();
+  stats_.requests.add(scenario().pipeline);
   client.ask();
   ++client.asked_;
 }
@@ -355,6 +378,11 @@ void Worker::onAnswered(Client& client) noexcept {
   } else if (loading_ || scenario().asksAtOnce()) {
     goOn(client, now);
   }
+}
+
+void Worker::onPart(const Client& client) noexcept {
+  stats_.replies.add();
+  if (measuring(client.due_ns_)) stats_.latency.record(static_cast<uint64_t>(clockNs() - client.due_ns_));
 }
 
 void Worker::onDone(Client& client) noexcept {

@@ -83,6 +83,7 @@ class Worker final : private event::Timer {
 
   void onReady(Client& client) noexcept;
   void onAnswered(Client& client) noexcept;
+  void onPart(const Client& client) noexcept;  // one of several pipelined answers, not the last
   void onClosed(Client& client) noexcept;
   void onTimeout(Client& client) noexcept;
   void onDone(Client& client) noexcept;
@@ -112,6 +113,7 @@ class Worker final : private event::Timer {
   void retry(int64_t now_ns) noexcept;
   void think(int64_t now_ns) noexcept;
   void mark(WindowMark& mark, int64_t now_ns) noexcept;
+  void spin() noexcept;
   void closeAll() noexcept;
 
   static constexpr int64_t kTickNs = 10'000'000;  // how often the phases are looked at
@@ -141,6 +143,7 @@ class Worker final : private event::Timer {
   int64_t measure_to_ns_ = Control::kNever;
   int64_t end_ns_ = Control::kNever;
   int64_t armed_ns_ = Control::kNever;
+  int64_t idle_ns_ = 0;      // polled in vain
   uint64_t paced_ = 0;       // requests of the schedule that have come due
   uint32_t opened_ = 0;      // clients that have been told to connect
   uint32_t connecting_ = 0;  // attempts under way

@@ -35,7 +35,8 @@ def echo_port(server):
     return int(re.search(r"tcp_echo:127\.0\.0\.1:(\d+)", server.output)[1])
 
 
-@pytest.mark.parametrize("more", [(), ("-r", 500), ("-H", "Connection: close"), ("-X", "HEAD"), ("-t", 3, "-c", 7)])
+@pytest.mark.parametrize("more", [(), ("-r", 500), ("-H", "Connection: close"), ("-X", "HEAD"), ("-t", 3, "-c", 7), ("--pipeline", 8),
+                                  ("--spin", "on", "-t", 1)])
 def test_http(url, more):
     report = measure(url("http", "/hello.txt"), "-c", 20, "--expect-body", "same", "--pid", url.server.process.pid, *more)
     assert report["errors"]["total"] == 0 and report["replies"] > 20

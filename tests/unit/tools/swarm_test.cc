@@ -241,7 +241,7 @@ TEST_CASE("swarm: the help names every key of a scenario, and none beside", "[sw
     CHECK(help.find("--" + key + " ") != std::string::npos);
     ++keys;
   }
-  CHECK(keys == 30);
+  CHECK(keys == 32);
 }
 
 // ---- preflight ----

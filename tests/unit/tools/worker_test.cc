@@ -222,6 +222,31 @@ TEST_CASE("swarm: http answers are taken in any shape", "[swarm]") {
   }
 }
 
+TEST_CASE("swarm: pipelined requests go out together and are all answered", "[swarm]") {
+  Fixture f("http://127.0.0.1:9/",
+            R"({"clients": 1, "think_ms": 10, "pipeline": 3, "requests_per_client": 4})");
+  const std::string one = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+  f.server.answer = one + one + one;
+  f.start(500);
+  f.pass(1500);
+  CHECK(f.stats.errorCount() == 0);
+  CHECK(f.stats.requests.value() == 12);
+  CHECK(f.stats.replies.value() == 12);
+  CHECK(f.stats.latency.count() == 12);
+  CHECK(f.stats.bytes_out.value() == 12 * f.plan.request.size() / 3);
+}
+
+TEST_CASE("swarm: long content is counted without being read", "[swarm]") {
+  Fixture f("http://127.0.0.1:9/", R"({"clients": 1, "think_ms": 10, "requests_per_client": 4})");
+  const std::string content(400'000, 'x');
+  f.server.answer = "HTTP/1.1 200 OK\r\nContent-Length: 400000\r\n\r\n" + content;
+  f.start(500);
+  f.pass(1500);
+  CHECK(f.stats.errorCount() == 0);
+  CHECK(f.stats.replies.value() == 4);
+  CHECK(f.stats.bytes_in.value() == 4 * f.server.answer.size());
+}
+
 TEST_CASE("swarm: answers must agree with the first one", "[swarm]") {
   Fixture f("http://127.0.0.1:9/{client}", R"({"clients": 1, "think_ms": 10, "expect_body": "same"})");
   f.server.answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";

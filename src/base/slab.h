@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
@@ -13,7 +14,7 @@ namespace roost {
 // because the generation changes when a slot is emptied. Grows by blocks and never gives memory back, so that
 // an object costs its own size and nothing else. Owned by one loop and used on its thread only.
 //
-// T is built in place by emplace(slot, args...) and learns its slot that way.
+// T, of at least 4 bytes, is built in place by emplace(slot, args...) and learns its slot that way.
 template <class T, size_t kBlock = 128>
 class Slab {
  public:
@@ -32,7 +33,7 @@ class Slab {
     if (free_ == kNone) grow();
     const uint32_t slot = free_;
     Cell& home = cell(slot);
-    free_ = home.next_free;
+    free_ = home.nextFree();
     home.live = 1;
     ++size_;
     return *new (home.storage) T(slot, std::forward<Args>(args)...);
@@ -43,7 +44,7 @@ class Slab {
     home.object().~T();
     home.live = 0;
     ++home.generation;
-    home.next_free = free_;
+    home.setNextFree(free_);
     free_ = slot;
     --size_;
   }
@@ -52,6 +53,10 @@ class Slab {
     if (slot >= slots_) return nullptr;
     Cell& home = cell(slot);
     return home.live && home.generation == (generation & kGenerationMask) ? &home.object() : nullptr;
+  }
+  // REQUIRES: the object lies in a slab of this type.
+  static uint32_t slotOf(const T& object) noexcept {
+    return std::launder(reinterpret_cast<const Cell*>(&object))->slot;
   }
   uint32_t generation(uint32_t slot) const noexcept { return cell(slot).generation; }
   size_t size() const noexcept { return size_; }
@@ -67,11 +72,17 @@ class Slab {
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kGenerationMask = 0x7fffffff;
   struct Cell {
-    alignas(T) unsigned char storage[sizeof(T)];
-    uint32_t next_free = kNone;
+    alignas(T) unsigned char storage[sizeof(T)];  // first, for slotOf(); of the free, the next one's slot
+    uint32_t slot = 0;
     uint32_t generation : 31;
     uint32_t live : 1;
     Cell() noexcept : generation(0), live(0) {}
+    uint32_t nextFree() const noexcept {
+      uint32_t next;
+      std::memcpy(&next, storage, sizeof next);
+      return next;
+    }
+    void setNextFree(uint32_t next) noexcept { std::memcpy(storage, &next, sizeof next); }
     T& object() noexcept { return *std::launder(reinterpret_cast<T*>(storage)); }
   };
   Cell& cell(uint32_t slot) noexcept { return blocks_[slot / kBlock][slot % kBlock]; }
@@ -79,8 +90,10 @@ class Slab {
   void grow() {
     blocks_.push_back(std::make_unique<Cell[]>(kBlock));
     for (size_t i = kBlock; i-- > 0;) {
-      cell(slots_ + static_cast<uint32_t>(i)).next_free = free_;
-      free_ = slots_ + static_cast<uint32_t>(i);
+      const uint32_t slot = slots_ + static_cast<uint32_t>(i);
+      cell(slot).slot = slot;
+      cell(slot).setNextFree(free_);
+      free_ = slot;
     }
     slots_ += kBlock;
   }

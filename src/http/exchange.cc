@@ -47,21 +47,22 @@ void Exchange::start(LoopContext& context, StreamPort& port, const RequestHead& 
                      bool has_body) noexcept {
   context_ = &context;
   port_ = &port;
-  head_ = &head;
   state_ = &state;
-  route_ = &route;
-  pin_ = &pin;
-  host_ = host;
-  path_ = path;
-  next_filter_ = 0;
+  parked_ = false;
+  state.head = &head;
+  state.route = &route;
+  state.pin = &pin;
+  state.host = host;
+  state.path = path;
+  state.next_filter = 0;
+  state.reroutes = 0;
+  state.progress = {};
+  state.progress.started_ns = context.loop().nowNs();
   head_request_ = head.method == Method::kHead;
   has_body_ = has_body;
   head_sent_ = false;
   aborted_ = paused_ = false;
-  state.progress = {};
-  state.progress.started_ns = context.loop().nowNs();
   error_status_ = 0;
-  reroutes_ = 0;
   if (const ClientAddress* rules = pin.service->options().client_address.get()) rules->apply(*this);
 }
 
@@ -73,7 +74,7 @@ void Exchange::makeRequestId() const noexcept {
 std::string_view Exchange::param(std::string_view name) const noexcept {
   const RouteParams& params = state_->params;
   for (size_t i = 0; i < params.count; ++i) {
-    if (params.params[i].name == name) return path_.substr(params.params[i].off, params.params[i].len);
+    if (params.params[i].name == name) return state_->path.substr(params.params[i].off, params.params[i].len);
   }
   return {};
 }
@@ -88,27 +89,29 @@ bool Exchange::countsFirst(const void* who) noexcept {
 }
 
 void Exchange::runRoute() noexcept {
-  const auto& filters = route_->request_filters;
+  const auto& filters = state_->route->request_filters;
   Trace* const told = trace();
-  if (told != nullptr && next_filter_ == 0) told->beginRoute(host_, path_, route_->path, *route_);
-  while (next_filter_ < filters.size()) {
+  if (told != nullptr && state_->next_filter == 0)
+    told->beginRoute(state_->host, state_->path, state_->route->path, *state_->route);
+  while (state_->next_filter < filters.size()) {
     size_t step = 0;
     if (told != nullptr)
-      step = told->begin(Trace::Kind::kFilter, Route::Keys::at(route_->keys.request_filters, next_filter_));
-    const Verdict verdict = filters[next_filter_++]->onRequest(*this);
+      step = told->begin(Trace::Kind::kFilter,
+                         Route::Keys::at(state_->route->keys.request_filters, state_->next_filter));
+    const Verdict verdict = filters[state_->next_filter++]->onRequest(*this);
     if (told != nullptr) told->settle(step, textOf(verdict));
     if (verdict == Verdict::kContinue) continue;
     if (verdict == Verdict::kPaused) paused_ = open();
     return;
   }
-  if (told != nullptr) told->begin(Trace::Kind::kHandler, route_->keys.handler);
-  route_->handler->handle(*this);
+  if (told != nullptr) told->begin(Trace::Kind::kHandler, state_->route->keys.handler);
+  state_->route->handler->handle(*this);
 }
 
 bool Exchange::reroute(std::string_view path, const std::string* query) noexcept {
   if (!open() || parked() || head_sent_) return false;
-  if (++reroutes_ > kMaxReroutes) {
-    LOG_EVERY_SECOND(WARN, "{}: sent on from path to path without end", path_);
+  if (++state_->reroutes > kMaxReroutes) {
+    LOG_EVERY_SECOND(WARN, "{}: sent on from path to path without end", state_->path);
     replyError(500);
     return false;
   }
@@ -117,9 +120,9 @@ bool Exchange::reroute(std::string_view path, const std::string* query) noexcept
     state_->has_new_query = true;
   }
   goTo(path);
-  next_filter_ = 0;
+  state_->next_filter = 0;
   if (trace() != nullptr)
-    trace()->note("goes on as " + state_->new_path + ", route \"" + route_->path + "\"");
+    trace()->note("goes on as " + state_->new_path + ", route \"" + state_->route->path + "\"");
   runRoute();
   return true;
 }
@@ -128,7 +131,7 @@ void Exchange::answerAs(std::string_view path) {
   if (!open() || parked() || head_sent_) return;
   std::string moved(path);
   state_->new_path = std::move(moved);
-  path_ = state_->new_path;
+  state_->path = state_->new_path;
   state_->params.count = 0;
   state_->answered_as = true;
 }
@@ -136,9 +139,9 @@ void Exchange::answerAs(std::string_view path) {
 void Exchange::goTo(std::string_view path) noexcept {
   std::string moved(path);  // it may be a part of the old one
   state_->new_path = std::move(moved);
-  path_ = state_->new_path;
+  state_->path = state_->new_path;
   state_->answered_as = false;
-  route_ = &Router::findIn(*route_->site, path_, state_->params);
+  state_->route = &Router::findIn(*state_->route->site, state_->path, state_->params);
 }
 
 void Exchange::resume(Verdict verdict) noexcept {
@@ -149,8 +152,8 @@ void Exchange::resume(Verdict verdict) noexcept {
 }
 
 void Exchange::movedHead(std::string_view host, std::string_view path) noexcept {
-  host_ = host;
-  if (path_.data() != state_->new_path.data()) path_ = path;
+  state_->host = host;
+  if (state_->path.data() != state_->new_path.data()) state_->path = path;
 }
 
 void Exchange::listen(std::unique_ptr<ExchangeListener> listener) noexcept {
@@ -175,7 +178,7 @@ void Exchange::filterHead(ResponseHead& head, bool fin) noexcept {
   if (parked()) return;
   if (trace() != nullptr) return filterHeadTold(*trace(), head, fin);
   const Route& asked = askedRoute();
-  asked.filterHead(path_, head);
+  asked.filterHead(state_->path, head);
   for (const auto& filter : asked.response_filters) filter->onHead(*this, head);
   if (asked.compression != nullptr) asked.compression->onHead(*this, head, fin);
 }
@@ -190,7 +193,8 @@ void Exchange::filterHeadTold(Trace& trace, ResponseHead& head, bool fin) noexce
   };
   const Route& asked = askedRoute();
   for (size_t i = 0; i < asked.head_filters.size(); ++i) {
-    run(Route::Keys::at(asked.keys.head_filters, i), [&] { asked.head_filters[i]->onHead(path_, head); });
+    run(Route::Keys::at(asked.keys.head_filters, i),
+        [&] { asked.head_filters[i]->onHead(state_->path, head); });
   }
   for (size_t i = 0; i < asked.response_filters.size(); ++i) {
     run(Route::Keys::at(asked.keys.response_filters, i),
@@ -231,11 +235,11 @@ void Exchange::replyError(int status, const ResponseHead* extra) noexcept {
   if (!mayBegin()) return;
   if (error_status_ != 0) return replyWithoutPage(status);
   if (!parked()) {
-    const auto page = route_->error_pages.find(status);
-    if (page != route_->error_pages.end()) return fetchErrorPage(status, page->second, extra);
+    const auto page = state_->route->error_pages.find(status);
+    if (page != state_->route->error_pages.end()) return fetchErrorPage(status, page->second, extra);
     // These pages are too short to be worth coding.
-    const bool plain = extra == nullptr && mayReplyNegotiated() && route_->head_filters.empty();
-    if (plain && Service::hasErrorBody(status)) return reply(pin_->errorPage(status));
+    const bool plain = extra == nullptr && mayReplyNegotiated() && state_->route->head_filters.empty();
+    if (plain && Service::hasErrorBody(status)) return reply(state_->pin->errorPage(status));
   }
   ResponseHead head(status);
   if (extra != nullptr) head.addAll(*extra);
@@ -250,20 +254,20 @@ void Exchange::fetchErrorPage(int status, const ErrorPage& page, const ResponseH
   page_status_ = page.status != 0 ? static_cast<int16_t>(page.status) : error_status_;
   state_->error_extra = extra != nullptr ? std::make_unique<ResponseHead>(*extra) : nullptr;
   if (trace() != nullptr) trace()->note("status " + std::to_string(status) + ": its page is " + page.path);
-  state_->asked_route = route_;
+  state_->asked_route = state_->route;
   goTo(page.path);
   if (trace() != nullptr) {
-    trace()->beginRoute(host_, path_, route_->path, *route_);
-    trace()->begin(Trace::Kind::kHandler, route_->keys.handler);
+    trace()->beginRoute(state_->host, state_->path, state_->route->path, *state_->route);
+    trace()->begin(Trace::Kind::kHandler, state_->route->keys.handler);
   }
-  route_->handler->handle(*this);
+  state_->route->handler->handle(*this);
 }
 
 // The page for an error cannot be had, which is said with `status`: the client is told what was wrong at
 // first.
 void Exchange::replyWithoutPage(int status) noexcept {
-  LOG_EVERY_SECOND(WARN, "the page {} for status {} is answered with {} itself", path_, error_status_,
-                   status);
+  LOG_EVERY_SECOND(WARN, "the page {} for status {} is answered with {} itself",
+                   parked() ? std::string_view{} : state_->path, error_status_, status);
   ResponseHead head(std::exchange(error_status_, int16_t{0}));
   if (!parked() && state_->error_extra != nullptr) head.addAll(*state_->error_extra);
   replyOwnPage(head);
@@ -285,9 +289,7 @@ ByteStream* Exchange::upgrade(ResponseHead& head, std::unique_ptr<ByteStreamList
 }
 
 void Exchange::releaseService() noexcept {
-  if (pin_ == nullptr) return;
-  context_->unpin(*pin_);
-  pin_ = nullptr;
+  if (state_->pin != nullptr) context_->unpin(*std::exchange(state_->pin, nullptr));
 }
 
 // What is left once head and route are gone.
@@ -304,13 +306,18 @@ std::unique_ptr<ParkedState> Exchange::parkState() noexcept {
 
 void Exchange::park() noexcept {
   if (!open() || parked()) return;
-  parked_ = parkState();
-  state_->clear();
-  state_ = nullptr;
-  head_ = nullptr;
-  route_ = nullptr;
-  host_ = path_ = {};
+  std::unique_ptr<ParkedState> left = parkState();
+  if (state_->stage != nullptr) {
+    if (left == nullptr) {
+      left = std::make_unique<ParkedState>();
+      left->progress = state_->progress;
+    }
+    left->stage = std::move(state_->stage);
+  }
   releaseService();
+  state_->clear();
+  parked_ = true;
+  left_ = left.release();
   port_->parked();
 }
 
@@ -329,7 +336,11 @@ void Exchange::end() noexcept {
 }
 
 std::unique_ptr<ParkedState> Exchange::endUntold() noexcept {
-  std::unique_ptr<ParkedState> left = parked() ? std::move(parked_) : parkState();
+  std::unique_ptr<ParkedState> left = parked() ? nullptr : parkState();
+  if (parked() && isWatched()) {
+    dropStage(left_->stage);
+    left.reset(std::exchange(left_, nullptr));
+  }
   forget();
   return left;
 }
@@ -337,29 +348,36 @@ std::unique_ptr<ParkedState> Exchange::endUntold() noexcept {
 void Exchange::finish(const Outcome& outcome) noexcept {
   if (!parked()) {
     for (const auto& observer : askedRoute().observers) observer->onEnd(*this, outcome);
-  }
-  if (parked_ != nullptr) {
-    parked_->tell(outcome);
-    parked_.reset();
+  } else if (left_ != nullptr) {
+    left_->tell(outcome);
   }
   forget();
 }
 
+// One of its own calls may be what brought this about.
+void Exchange::dropStage(std::unique_ptr<BodyStage>& stage) noexcept {
+  if (stage != nullptr) context_->loop().destroyLater(event::makeTask([gone = std::move(stage)] {}));
+}
+
 void Exchange::forget() noexcept {
-  if (state_ != nullptr) state_->clear();
-  state_ = nullptr;
+  if (!parked_) {
+    dropStage(state_->stage);
+    state_->clear();
+    releaseService();
+    parked_ = true;
+  } else if (left_ != nullptr) {
+    dropStage(left_->stage);
+    delete left_;
+  }
+  left_ = nullptr;
   if (name_.given()) {
     context_->exchanges().remove(name_.slot);
     name_ = {};
   }
-  releaseService();
-  head_ = nullptr;
-  route_ = nullptr;
-  // One of the listener's or the stage's own calls may be what brought this about.
+  // As with the stage.
   if (listener_ != nullptr) {
     context_->loop().destroyLater(event::makeTask([gone = std::move(listener_)] {}));
   }
-  if (stage_ != nullptr) context_->loop().destroyLater(event::makeTask([gone = std::move(stage_)] {}));
   context_ = nullptr;
 }
 

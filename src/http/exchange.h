@@ -33,30 +33,40 @@ class ExchangeHandle;
 class Exchange {
  public:
   Exchange() noexcept
-      : head_request_(false), has_body_(false), head_sent_(false), aborted_(false), paused_(false) {}
+      : left_(nullptr),
+        head_request_(false),
+        has_body_(false),
+        head_sent_(false),
+        aborted_(false),
+        paused_(false),
+        parked_(true) {}
+  ~Exchange() {
+    if (parked_) delete left_;
+  }
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
   // The request as it was sent. REQUIRES: not parked.
-  const RequestHead& request() const noexcept { return *head_; }
+  const RequestHead& request() const noexcept { return *state_->head; }
   // The path to answer: the target's, percent-decoded once, without dot segments and repeated slashes
   // (decodePath), or what a rewrite has made of it.
-  std::string_view path() const noexcept { return path_; }
+  std::string_view path() const noexcept { return state_->path; }
   // What follows '?', without it, or what a rewrite has made of it. REQUIRES: not parked.
   std::string_view query() const noexcept {
-    return state_->has_new_query ? std::string_view(state_->new_query) : head_->view(head_->query);
+    return state_->has_new_query ? std::string_view(state_->new_query)
+                                 : state_->head->view(state_->head->query);
   }
   // The method to answer: the request's, or GET where a page for an error is wanted.
   Method method() const noexcept {
-    return error_status_ != 0 && !head_request_ ? Method::kGet : head_->method;
+    return error_status_ != 0 && !head_request_ ? Method::kGet : state_->head->method;
   }
   // What the parts in braces of the route's path stood for; empty where the route has no such part.
   // REQUIRES, here and below to requestId(): not parked.
   std::string_view param(std::string_view name) const noexcept;
   const RouteParams& params() const noexcept { return state_->params; }
-  std::string_view host() const noexcept { return host_; }  // without port, as sent
-  const Route& route() const noexcept { return *route_; }
-  const Service& service() const noexcept { return *pin_->service; }
+  std::string_view host() const noexcept { return state_->host; }  // without port, as sent
+  const Route& route() const noexcept { return *state_->route; }
+  const Service& service() const noexcept { return *state_->pin->service; }
   bool isHead() const noexcept { return head_request_; }
   bool hasBody() const noexcept { return has_body_; }
 
@@ -85,7 +95,7 @@ class Exchange {
   // a trusted proxy has named it (isRequestId).
   std::string_view requestId() const noexcept {
     if (state_->request_id_field != RequestHead::kNoField) {
-      return head_->value(head_->fields[state_->request_id_field]);
+      return state_->head->value(state_->head->fields[state_->request_id_field]);
     }
     if (!state_->has_request_id) makeRequestId();
     return {state_->request_id.data(), state_->request_id.size()};
@@ -93,7 +103,7 @@ class Exchange {
 
   // REQUIRES: one of request()'s.
   void setRequestId(const Field& field) noexcept {
-    state_->request_id_field = static_cast<uint8_t>(&field - head_->fields.data());
+    state_->request_id_field = static_cast<uint8_t>(&field - state_->head->fields.data());
   }
 
   // Starts over with another path of the same site (canonical; the query only where one is given), from the
@@ -101,7 +111,7 @@ class Exchange {
   // A filter that calls this returns kReplied. REQUIRES: !headSent(), and nobody listens yet.
   static constexpr uint8_t kMaxReroutes = 10;
   bool reroute(std::string_view path, const std::string* query = nullptr) noexcept;
-  uint8_t reroutes() const noexcept { return reroutes_; }  // how many times
+  uint8_t reroutes() const noexcept { return state_->reroutes; }  // how many times
   // Goes on with another path of the same route, where a handler has found that this is what answers: filters
   // of the answer and observers see it, path() and params() have nothing of the old one. REQUIRES:
   // !headSent().
@@ -136,7 +146,8 @@ class Exchange {
   // kClosed once the exchange is over.
   SendResult send(std::string_view copied, bool fin) noexcept {
     if (!open()) return SendResult::kClosed;
-    return stage_ == nullptr ? port_->sendBytes(copied, fin) : stage_->sendBytes(copied, fin);
+    BodyStage* const stage = bodyStage();
+    return stage == nullptr ? port_->sendBytes(copied, fin) : stage->sendBytes(copied, fin);
   }
   SendResult send(BufferRef buffer, bool fin) noexcept {
     const size_t size = buffer.size();
@@ -144,13 +155,15 @@ class Exchange {
   }
   SendResult send(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept {
     if (!open()) return SendResult::kClosed;
-    return stage_ == nullptr ? port_->sendShared(std::move(buffer), offset, size, fin)
-                             : stage_->sendShared(std::move(buffer), offset, size, fin);
+    BodyStage* const stage = bodyStage();
+    return stage == nullptr ? port_->sendShared(std::move(buffer), offset, size, fin)
+                            : stage->sendShared(std::move(buffer), offset, size, fin);
   }
   SendResult sendFile(net::OpenFile file, uint64_t offset, uint64_t size, bool fin) noexcept {
     if (!open()) return SendResult::kClosed;
-    return stage_ == nullptr ? port_->sendFile(std::move(file), offset, size, fin)
-                             : stage_->sendFile(std::move(file), offset, size, fin);
+    BodyStage* const stage = bodyStage();
+    return stage == nullptr ? port_->sendFile(std::move(file), offset, size, fin)
+                            : stage->sendFile(std::move(file), offset, size, fin);
   }
   // An interim answer (1xx other than 100 and 101) before the head, as often as one likes: 103 with Link
   // fields (RFC 8297). Filters do not see it; clients that cannot know it are not sent it.
@@ -162,10 +175,12 @@ class Exchange {
   void reply(ResponseHead& head, std::string_view body) noexcept;
   void reply(PreparedResponse& response) noexcept;  // REQUIRES: mayReplyPrepared() or mayReplyNegotiated()
   // Whether an answer made ready with Route::filterHead() may be sent as it is.
-  bool mayReplyPrepared() const noexcept { return mayReplyNegotiated() && route_->compression == nullptr; }
+  bool mayReplyPrepared() const noexcept {
+    return mayReplyNegotiated() && state_->route->compression == nullptr;
+  }
   // The same for a handler that has chosen the coding of this answer itself (ResponseHead::negotiated).
   bool mayReplyNegotiated() const noexcept {
-    return !parked() && route_->response_filters.empty() && error_status_ == 0 && trace() == nullptr;
+    return !parked() && state_->route->response_filters.empty() && error_status_ == 0 && trace() == nullptr;
   }
   // The page that the route names for a status, or the service's own; `extra` holds further fields (Allow,
   // Retry-After) or is nullptr.
@@ -182,16 +197,19 @@ class Exchange {
   // For long waits: frees the request's head and lets go of the Service; request(), path(), route() are gone,
   // response filters do not run any more. A peer that ends its side aborts a parked exchange.
   void park() noexcept;
-  bool parked() const noexcept { return head_ == nullptr; }
+  bool parked() const noexcept { return parked_; }
 
   // A name that any thread may hold and answer by.
   ExchangeHandle handle();
 
   // For Compression::onHead: what is sent from now on goes through the stage. REQUIRES: none has been set.
-  void setBodyStage(std::unique_ptr<BodyStage> stage) noexcept { stage_ = std::move(stage); }
+  void setBodyStage(std::unique_ptr<BodyStage> stage) noexcept { state_->stage = std::move(stage); }
   // For the stage: nullptr without one; where its output goes, valid while the exchange is; tells the
   // listener that there is room again.
-  BodyStage* bodyStage() const noexcept { return stage_.get(); }
+  BodyStage* bodyStage() const noexcept {
+    if (!parked_) return state_->stage.get();
+    return left_ != nullptr ? left_->stage.get() : nullptr;
+  }
   StreamPort& port() const noexcept { return *port_; }
   void tellWritable() noexcept {
     if (open() && listener_ != nullptr) listener_->onWritable();
@@ -209,10 +227,10 @@ class Exchange {
   void runRoute() noexcept;  // filters, then the handler
   ExchangeListener* listener() const noexcept { return listener_.get(); }
   // The port, having answered kBlocked, takes more.
-  bool waitsForRoom() const noexcept { return stage_ != nullptr || listener_ != nullptr; }
+  bool waitsForRoom() const noexcept { return bodyStage() != nullptr || listener_ != nullptr; }
   void onRoom() noexcept {
-    if (stage_ != nullptr) {
-      stage_->onWritable();
+    if (BodyStage* const stage = bodyStage()) {
+      stage->onWritable();
     } else {
       tellWritable();
     }
@@ -232,7 +250,8 @@ class Exchange {
   void end() noexcept;  // answered: forget everything
   // Whether anybody waits for the end. REQUIRES: active().
   bool isWatched() const noexcept {
-    return parked() ? parked_ != nullptr : !askedRoute().observers.empty() || !state_->attachments.empty();
+    if (parked()) return left_ != nullptr && left_->isWatched();
+    return !askedRoute().observers.empty() || !state_->attachments.empty();
   }
   // As end(), but nobody is told: the protocol does that once the client has taken the answer, or is gone.
   // nullptr: nobody is to be told. REQUIRES: active().
@@ -246,7 +265,7 @@ class Exchange {
   bool mayBegin() const noexcept;
   // Whose filters and observers count. REQUIRES: not parked.
   const Route& askedRoute() const noexcept {
-    return state_->asked_route != nullptr ? *state_->asked_route : *route_;
+    return state_->asked_route != nullptr ? *state_->asked_route : *state_->route;
   }
   void filterHead(ResponseHead& head, bool fin) noexcept;
   void filterHeadTold(Trace& trace, ResponseHead& head, bool fin) noexcept;
@@ -256,37 +275,34 @@ class Exchange {
   void replyOwnPage(ResponseHead& head) noexcept;
   Outcome outcome() const noexcept;
   Progress* progress() const noexcept {
-    if (state_ != nullptr) return &state_->progress;
-    return parked_ != nullptr ? &parked_->progress : nullptr;
+    if (!parked_) return &state_->progress;
+    return left_ != nullptr ? &left_->progress : nullptr;
   }
   void makeRequestId() const noexcept;
   void releaseService() noexcept;
   std::unique_ptr<ParkedState> parkState() noexcept;
   void finish(const Outcome& outcome) noexcept;
   void forget() noexcept;
+  void dropStage(std::unique_ptr<BodyStage>& stage) noexcept;
 
   LoopContext* context_ = nullptr;
   StreamPort* port_ = nullptr;
-  const RequestHead* head_ = nullptr;
-  const Route* route_ = nullptr;
-  ServicePin* pin_ = nullptr;
   std::unique_ptr<ExchangeListener> listener_;
-  std::unique_ptr<BodyStage> stage_;
-  std::string_view host_;
-  std::string_view path_;
+  union {
+    RequestState* state_;  // until it parks
+    ParkedState* left_;    // from then on, and while there is no exchange; owned; nullptr: nothing is left
+  };
   ExchangeTable::Name name_;
-  RequestState* state_ = nullptr;
-  std::unique_ptr<ParkedState> parked_;
   int16_t error_status_ = 0;  // whose page is being fetched
   int16_t page_status_ = 0;   // to send with that page
-  uint16_t next_filter_ = 0;
-  uint8_t reroutes_ = 0;
   bool head_request_ : 1;
   bool has_body_ : 1;
   bool head_sent_ : 1;
   bool aborted_ : 1;
   bool paused_ : 1;  // by a filter
+  bool parked_ : 1;
 };
+static_assert(sizeof(Exchange) <= 48, "a parked exchange's budget");
 
 // An exchange's name for other threads and later times. Freely copied. Once the exchange is over, what is
 // done by the name is not done and harms nobody. The loop it names must not have been destroyed.

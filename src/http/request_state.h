@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "http/body_stage.h"
 #include "http/handler.h"
 #include "http/message.h"
 #include "http/response_head.h"
@@ -14,6 +16,8 @@
 #include "net/address.h"
 
 namespace roost::http {
+
+struct ServicePin;
 
 // How an answer is getting on, for those who are told of its end.
 struct Progress {
@@ -34,10 +38,18 @@ struct Progress {
   void uncount(uint64_t bytes) noexcept { content_bytes -= bytes < content_bytes ? bytes : content_bytes; }
 };
 
-// What is found out about a request while it is being answered. Lies beside its head and goes with it: an
-// exchange that has parked has none. Only Exchange looks inside.
+// A request, the route that answers it, and what is found out on the way. Lies beside its head and goes with
+// it: an exchange that has parked has none. Only Exchange looks inside.
 struct RequestState {
   Progress progress;
+  const RequestHead* head = nullptr;
+  const Route* route = nullptr;
+  ServicePin* pin = nullptr;
+  std::string_view host;
+  std::string_view path;
+  std::unique_ptr<BodyStage> stage;
+  uint16_t next_filter = 0;
+  uint8_t reroutes = 0;
   RouteParams params;
   net::PeerAddr client{};  // where a trusted proxy has named one
   std::string user;        // who has proved to be it; empty: nobody
@@ -64,15 +76,20 @@ struct RequestState {
     asked_route = nullptr;
     error_extra.reset();
     attachments.clear();
+    head = nullptr;
+    route = nullptr;
   }
 };
 
-// What of it outlives parking, and an answer that the client is still taking, where somebody wants to know.
+// What of it outlives parking, and an answer that the client is still taking, where somebody wants to know or
+// a stage is at work.
 struct ParkedState {
   Progress progress;
+  std::unique_ptr<BodyStage> stage;
   std::vector<std::unique_ptr<ParkedObserver>> observers;
   std::vector<std::unique_ptr<Attachment>> attachments;
 
+  bool isWatched() const noexcept { return !observers.empty() || !attachments.empty(); }
   void tell(const Outcome& outcome) const noexcept {
     for (const auto& observer : observers) observer->onEnd(outcome);
   }

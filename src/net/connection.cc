@@ -19,9 +19,13 @@ void Session::onTimeout(Connection& connection) noexcept {
   connection.close();
 }
 
-Connection::Connection(uint32_t slot, IoContext& context, Transport& transport, int fd, const PeerAddr& peer,
+Connection::Connection(uint32_t, IoContext& context, Transport& transport, int fd, const PeerAddr& peer,
                        uint16_t listener) noexcept
-    : context_(context), transport_(&transport), slot_(slot), fd_(fd), peer_(peer), listener_(listener) {}
+    : context_(context), transport_(&transport), fd_(fd), peer_(peer), listener_(listener) {}
+
+uint32_t Connection::slot() const noexcept {
+  return decltype(context_.connections_)::slotOf(*this);
+}
 
 // Begins to serve. A request has often arrived with the connection, so reading is tried before the poller is
 // asked: a short connection may come and go without ever being known to epoll.
@@ -217,7 +221,7 @@ void Connection::flush() noexcept {
     case IoState::kWantRead:
     case IoState::kWantWrite:
       set(kWantsWrite, true);
-      if (result.bytes < most) untaken_ = context_.loop().sys().outQueueBytes(fd_);
+      if (result.bytes < most) out_.setUntaken(context_.loop().sys().outQueueBytes(fd_));
       session_->onWriteBlocked(*this, result.bytes);
       break;
     case IoState::kEof:  // the file has shrunk: what was promised cannot be sent
@@ -233,7 +237,7 @@ void Connection::flush() noexcept {
 bool Connection::writeProgressed() noexcept {
   if (closed()) return false;
   const int untaken = context_.loop().sys().outQueueBytes(fd_);
-  return std::exchange(untaken_, untaken) != untaken;
+  return out_.setUntaken(untaken) != untaken;
 }
 
 void Connection::resumeRead() noexcept {

@@ -39,26 +39,33 @@ void OutPool::give(OutSlice* slice) noexcept {
 }
 
 void OutQueue::append(OutSlice* slice) noexcept {
-  if (head_ == nullptr) {
-    head_ = slice;
+  if (last_ == nullptr) {
+    slice->next = slice;
+    slice->queue_bytes = 0;
+    slice->queue_untaken = 0;
   } else {
-    tail_->next = slice;
+    slice->next = std::exchange(last_->next, slice);
+    slice->queue_bytes = last_->queue_bytes;
+    slice->queue_untaken = last_->queue_untaken;
   }
-  tail_ = slice;
+  last_ = slice;
 }
 
 void OutQueue::pop(OutPool& pool) noexcept {
-  OutSlice* slice = head_;
-  head_ = slice->next;
-  if (head_ == nullptr) tail_ = nullptr;
+  OutSlice* slice = last_->next;
+  if (slice == last_) {
+    last_ = nullptr;
+  } else {
+    last_->next = slice->next;
+  }
   pool.give(slice);
 }
 
 void OutQueue::addCopy(OutPool& pool, std::string_view bytes) noexcept {
-  memory_bytes_ += static_cast<uint32_t>(bytes.size());
-  if (tail_ != nullptr && tail_->chunk != nullptr) {
-    const size_t fits = std::min(bytes.size(), tail_->chunk->room());
-    tail_->chunk->append(bytes.substr(0, fits));
+  if (last_ != nullptr && last_->chunk != nullptr) {
+    const size_t fits = std::min(bytes.size(), last_->chunk->room());
+    last_->chunk->append(bytes.substr(0, fits));
+    last_->queue_bytes += static_cast<uint32_t>(fits);
     bytes.remove_prefix(fits);
   }
   if (bytes.empty()) return;
@@ -66,6 +73,7 @@ void OutQueue::addCopy(OutPool& pool, std::string_view bytes) noexcept {
   slice->chunk = pool.chunks().take(std::max<size_t>(bytes.size(), ChunkPool::kMedium));
   slice->chunk->append(bytes);
   append(slice);
+  slice->queue_bytes += static_cast<uint32_t>(bytes.size());
 }
 
 void OutQueue::addShared(OutPool& pool, BufferRef buffer, size_t offset, size_t size) noexcept {
@@ -74,8 +82,8 @@ void OutQueue::addShared(OutPool& pool, BufferRef buffer, size_t offset, size_t 
   slice->data = buffer.data() + offset;
   slice->buffer = std::move(buffer);
   slice->size = size;
-  memory_bytes_ += static_cast<uint32_t>(size);
   append(slice);
+  slice->queue_bytes += static_cast<uint32_t>(size);
 }
 
 void OutQueue::addFile(OutPool& pool, OpenFile file, uint64_t offset, uint64_t size) noexcept {
@@ -88,16 +96,17 @@ void OutQueue::addFile(OutPool& pool, OpenFile file, uint64_t offset, uint64_t s
 }
 
 void OutQueue::advance(OutPool& pool, size_t bytes) noexcept {
-  memory_bytes_ -= static_cast<uint32_t>(bytes);
+  last_->queue_bytes -= static_cast<uint32_t>(bytes);
   while (bytes > 0) {
-    assert(head_ != nullptr && !head_->file);
-    const size_t size = head_->chunk != nullptr ? head_->chunk->size() : head_->size;
+    assert(last_ != nullptr && !first().file);
+    OutSlice& slice = first();
+    const size_t size = slice.chunk != nullptr ? slice.chunk->size() : slice.size;
     if (bytes < size) {
-      if (head_->chunk != nullptr) {
-        head_->chunk->consume(bytes);
+      if (slice.chunk != nullptr) {
+        slice.chunk->consume(bytes);
       } else {
-        head_->data += bytes;
-        head_->size -= bytes;
+        slice.data += bytes;
+        slice.size -= bytes;
       }
       return;
     }
@@ -112,8 +121,8 @@ IoResult OutQueue::sendMemory(Transport& transport, int fd, size_t& asked) noexc
   iovec parts[kParts];
   int count = 0;
   asked = 0;
-  OutSlice* slice = head_;
-  for (; slice != nullptr && !slice->file && count < kParts; slice = slice->next) {
+  const OutSlice* slice = &first();
+  for (; slice != nullptr && !slice->file && count < kParts; slice = behind(slice)) {
     const bool gathered = slice->chunk != nullptr;
     parts[count].iov_base = const_cast<char*>(gathered ? slice->chunk->data() : slice->data);
     parts[count].iov_len = gathered ? slice->chunk->size() : slice->size;
@@ -131,15 +140,15 @@ IoResult OutQueue::sendMemory(Transport& transport, int fd, size_t& asked) noexc
 
 IoResult OutQueue::flush(OutPool& pool, Transport& transport, int fd, size_t most) noexcept {
   size_t sent = 0;
-  while (head_ != nullptr) {
+  while (last_ != nullptr) {
     IoResult result{};
     size_t asked = 0;
-    if (head_->file) {
-      asked = static_cast<size_t>(std::min<uint64_t>(head_->size, kFileStep));
-      result = transport.sendFile(fd, head_->file.fd(), head_->offset, asked);
-      head_->offset += result.bytes;
-      head_->size -= result.bytes;
-      if (head_->size == 0) pop(pool);
+    if (OutSlice& slice = first(); slice.file) {
+      asked = static_cast<size_t>(std::min<uint64_t>(slice.size, kFileStep));
+      result = transport.sendFile(fd, slice.file.fd(), slice.offset, asked);
+      slice.offset += result.bytes;
+      slice.size -= result.bytes;
+      if (slice.size == 0) pop(pool);
     } else {
       result = sendMemory(transport, fd, asked);
       advance(pool, result.bytes);
@@ -149,22 +158,22 @@ IoResult OutQueue::flush(OutPool& pool, Transport& transport, int fd, size_t mos
     // Less than was asked: the socket is full (or the file ended early, which the next call tells).
     if (result.bytes < asked) return {IoState::kWantWrite, 0, sent};
     // A peer that reads as fast as this may not keep the loop from everybody else.
-    if (sent >= most && head_ != nullptr) return {IoState::kWantWrite, 0, sent};
+    if (sent >= most && last_ != nullptr) return {IoState::kWantWrite, 0, sent};
   }
   return {IoState::kDone, 0, sent};
 }
 
 uint64_t OutQueue::unsentBytes() const noexcept {
   uint64_t bytes = 0;
-  for (const OutSlice* slice = head_; slice != nullptr; slice = slice->next) {
+  for (const OutSlice* slice = last_ == nullptr ? nullptr : last_->next; slice != nullptr;
+       slice = behind(slice)) {
     bytes += slice->chunk != nullptr ? slice->chunk->size() : slice->size;
   }
   return bytes;
 }
 
 void OutQueue::clear(OutPool& pool) noexcept {
-  while (head_ != nullptr) pop(pool);
-  memory_bytes_ = 0;
+  while (last_ != nullptr) pop(pool);
 }
 
 }  // namespace roost::net

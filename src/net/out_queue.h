@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "base/buffer.h"
 #include "net/chunk.h"
@@ -13,9 +13,11 @@
 namespace roost::net {
 
 // One stretch of bytes on its way out: gathered in a chunk, referenced in shared memory, or a range of a
-// file.
+// file. The last of a queue keeps what there is to know of all of it.
 struct OutSlice {
-  OutSlice* next = nullptr;
+  OutSlice* next = nullptr;  // the last one's: the first
+  uint32_t queue_bytes = 0;
+  int32_t queue_untaken = 0;
   Chunk* chunk = nullptr;  // owned: the stretch is what the chunk holds
   BufferRef buffer;        // or a stretch of shared bytes
   const char* data = nullptr;
@@ -43,12 +45,12 @@ class OutPool {
 };
 
 // What a connection still has to send, in order. Part of a Connection. It is empty most of the time and then
-// costs two pointers. The pool is passed in, so that it is not stored per connection.
+// costs a pointer. The pool is passed in, so that it is not stored per connection.
 class OutQueue {
  public:
-  bool empty() const noexcept { return head_ == nullptr; }
+  bool empty() const noexcept { return last_ == nullptr; }
   // Bytes held in memory for this queue; file ranges count nothing.
-  uint32_t memoryBytes() const noexcept { return memory_bytes_; }
+  uint32_t memoryBytes() const noexcept { return last_ == nullptr ? 0 : last_->queue_bytes; }
   uint64_t unsentBytes() const noexcept;  // file ranges included
 
   void addCopy(OutPool& pool, std::string_view bytes) noexcept;
@@ -64,6 +66,11 @@ class OutQueue {
   IoResult flush(OutPool& pool, Transport& transport, int fd, size_t most = kTurnBytes) noexcept;
   void clear(OutPool& pool) noexcept;
 
+  // A number that is kept for as long as the queue is not empty, 0 at first; returns the one before.
+  int32_t setUntaken(int32_t bytes) noexcept {
+    return last_ == nullptr ? 0 : std::exchange(last_->queue_untaken, bytes);
+  }
+
  private:
   static constexpr size_t kFileStep = 2u << 20;  // bytes asked of one sendfile call
   static constexpr uint64_t kLargeRange = 64u << 10;
@@ -72,9 +79,11 @@ class OutQueue {
   void advance(OutPool& pool, size_t bytes) noexcept;
   IoResult sendMemory(Transport& transport, int fd, size_t& asked) noexcept;
 
-  OutSlice* head_ = nullptr;
-  OutSlice* tail_ = nullptr;
-  uint32_t memory_bytes_ = 0;
+  OutSlice& first() const noexcept { return *last_->next; }
+  // Behind `slice`; nullptr: nothing.
+  OutSlice* behind(const OutSlice* slice) const noexcept { return slice == last_ ? nullptr : slice->next; }
+
+  OutSlice* last_ = nullptr;  // the slices are a ring
 };
 
 }  // namespace roost::net

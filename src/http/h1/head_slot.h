@@ -14,8 +14,8 @@
 namespace roost::http::h1 {
 
 // What reading one request takes, apart from the session so that idle and parked connections do without: the
-// parser, the head it fills, and the head's text where that had to be kept. Borrowed from the loop's
-// Protocol.
+// parser, the head it fills, the head's text where that had to be kept, and how the body gets on. Borrowed
+// from the loop's Protocol.
 struct HeadSlot {
   RequestParser parser;
   RequestHead head;
@@ -25,6 +25,10 @@ struct HeadSlot {
   RequestState state;
   std::string path_text;
   net::Chunk* text = nullptr;  // owned; nullptr while the text lies in the read buffer
+  int64_t head_done_ns = 0;    // when the head was complete; 0: it is not, or has been answered
+  uint64_t body_left = 0;      // of a request with Content-Length
+  uint64_t body_seen = 0;
+  uint32_t unconsumed = 0;  // of the body, by its listener
 };
 
 }  // namespace roost::http::h1

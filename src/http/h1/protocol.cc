@@ -4,7 +4,12 @@
 
 namespace roost::http::h1 {
 
-Protocol::~Protocol() = default;
+Protocol::~Protocol() {
+  while (ServerSession* session = idle_sessions_) {
+    idle_sessions_ = session->nextIdle();
+    session->~ServerSession();
+  }
+}
 
 HeadSlot& Protocol::takeSlot() {
   if (idle_slots_.empty()) idle_slots_.push_back(std::make_unique<HeadSlot>());
@@ -12,6 +17,7 @@ HeadSlot& Protocol::takeSlot() {
   idle_slots_.pop_back();
   slot->parser.reset();
   slot->head.method = Method::kUnknown;
+  slot->head_done_ns = 0;
   return *slot;
 }
 
@@ -25,13 +31,8 @@ void Protocol::giveSlot(HeadSlot& slot) noexcept {
 }
 
 void Protocol::release(ServerSession& session) noexcept {
-  std::unique_ptr<ServerSession> owned(&session);
-  if (idle_sessions_.size() < kKeep) {
-    idle_sessions_.push_back(std::move(owned));
-  } else {
-    // It may be further up the stack.
-    context_.loop().destroyLater(event::makeTask([gone = std::move(owned)] {}));
-  }
+  session.setNextIdle(idle_sessions_);
+  idle_sessions_ = &session;
 }
 
 void Protocol::onConnected(net::Connection& connection) noexcept {
@@ -39,9 +40,9 @@ void Protocol::onConnected(net::Connection& connection) noexcept {
 }
 
 void Protocol::onRead(net::Connection& connection, net::Chunk& in) noexcept {
-  if (idle_sessions_.empty()) idle_sessions_.push_back(std::make_unique<ServerSession>(*this));
-  ServerSession* session = idle_sessions_.back().release();
-  idle_sessions_.pop_back();
+  if (idle_sessions_ == nullptr) release(*new (session_cells_.take()) ServerSession(*this));
+  ServerSession* session = idle_sessions_;
+  idle_sessions_ = session->nextIdle();
   session->attach(connection);
   session->onRead(connection, in);
 }

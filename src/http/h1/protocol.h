@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/cell_pool.h"
 #include "http/h1/head_slot.h"
 #include "http/h1/server_session.h"
 #include "http/loop_context.h"
@@ -37,10 +38,11 @@ class Protocol final : public net::SessionFactory, public net::Session {
   void release(ServerSession& session) noexcept;  // to the pool
 
  private:
-  static constexpr size_t kKeep = 256;  // of each kind
+  static constexpr size_t kKeep = 256;  // slots
 
   LoopContext& context_;
-  std::vector<std::unique_ptr<ServerSession>> idle_sessions_;
+  CellPool session_cells_{sizeof(ServerSession)};
+  ServerSession* idle_sessions_ = nullptr;  // a list of those in the pool
   std::vector<std::unique_ptr<HeadSlot>> idle_slots_;
 };
 

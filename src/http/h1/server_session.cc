@@ -59,7 +59,7 @@ void ServerSession::attach(net::Connection& connection) noexcept {
   reading_ = Reading::kHead;
   closed_ = answered_ = no_content_ = blocked_ = input_behind_ = false;
   keep_alive_ = true;
-  head_done_ns_ = 0;
+  parked_head_done_ = 0;
 }
 
 void ServerSession::accept(const FramingResult& framing) noexcept {
@@ -68,7 +68,7 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   const uint32_t max_requests = limits.max_requests_per_connection;
   connection_->countRequest();
   if (const HttpCounters* counters = protocol_.context().counters()) counters->requests.add();
-  head_done_ns_ = protocol_.context().loop().nowNs();
+  slot_->head_done_ns = protocol_.context().loop().nowNs();
   http10_ = head.version_minor == 0;
   keep_alive_ = framing.keep_alive && (max_requests == 0 || connection_->requests() < max_requests);
   chunked_body_ = framing.kind == BodyKind::kChunked;
@@ -76,14 +76,14 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   // RFC 9110 section 7.8: never from HTTP/1.0, and only to what the client has named.
   may_upgrade_ = framing.upgrade && !http10_ && head.has(FieldId::kUpgrade);
   answered_ = no_content_ = blocked_ = false;
-  body_left_ = framing.content_length;
-  body_seen_ = 0;
-  unconsumed_ = 0;
-  reading_ = framing.kind == BodyKind::kNone || (!chunked_body_ && body_left_ == 0) ? Reading::kDone
-                                                                                    : Reading::kBody;
+  slot_->body_left = framing.content_length;
+  slot_->body_seen = 0;
+  slot_->unconsumed = 0;
+  reading_ = framing.kind == BodyKind::kNone || (!chunked_body_ && slot_->body_left == 0) ? Reading::kDone
+                                                                                          : Reading::kBody;
   if (chunked_body_) slot_->chunks.reset();
   if (framing.error_status != 0) return refuse(framing.error_status, framing.error_reason);
-  if (body_left_ > limits.max_body_bytes) return refuse(413, "Content-Length beyond the limit");
+  if (slot_->body_left > limits.max_body_bytes) return refuse(413, "Content-Length beyond the limit");
   if (head.method == Method::kUnknown || head.method == Method::kConnect)
     return refuse(501, "unknown method");
   if (http10_ && framing.kind == BodyKind::kNone && carriesContent(head.method)) {
@@ -215,7 +215,7 @@ void ServerSession::tellUnrouted(int status, uint64_t content_bytes, std::string
   while (!received.empty() && (received.front() == '\r' || received.front() == '\n'))
     received.remove_prefix(1);
   received = received.substr(0, received.find_first_of("\r\n"));
-  const bool readable = received.empty() && head_done_ns_ != 0;
+  const bool readable = received.empty() && slot_ != nullptr && slot_->head_done_ns != 0;
   const UnroutedRequest request{context, peer(), readable ? &slot_->head : nullptr, received};
   Outcome outcome;
   outcome.status = status;
@@ -229,7 +229,7 @@ void ServerSession::settle() noexcept {
   if (!answered_ || connection_->closed()) return;
   if (reading_ == Reading::kBody) {
     const bool worth_reading = !expects_continue_ && keep_alive_ &&
-                               (chunked_body_ || body_left_ <= options().max_discard_body_bytes);
+                               (chunked_body_ || slot_->body_left <= options().max_discard_body_bytes);
     if (worth_reading) {
       endExchange();
       // For all that is left of it. While the answer is still going out, the client's reading is timed.

@@ -27,6 +27,10 @@ class ServerSession final : public net::Session, public StreamPort {
 
   void attach(net::Connection& connection) noexcept;
 
+  // Where it stands in the Protocol's list of those it has in its pool.
+  ServerSession* nextIdle() const noexcept { return next_idle_; }
+  void setNextIdle(ServerSession* next) noexcept { next_idle_ = next; }
+
   // net::Session
   void onRead(net::Connection& connection, net::Chunk& in) noexcept override;
   void onReadEnd(net::Connection& connection) noexcept override;
@@ -78,6 +82,9 @@ class ServerSession final : public net::Session, public StreamPort {
   bool deliver(std::string_view piece, bool fin) noexcept;
   bool bodyTooLarge(uint64_t more) noexcept;
 
+  // In which parked exchanges measure how long they took; a number of them comes round after 13 days.
+  static constexpr int kParkedStepShift = 18;
+
   // The course of one request.
   void accept(const FramingResult& framing) noexcept;
   bool resolve() noexcept;  // host and path
@@ -97,6 +104,7 @@ class ServerSession final : public net::Session, public StreamPort {
   void tellUnsent(AbortReason reason) noexcept;
   void keepHead() noexcept;
   void giveSlot() noexcept;
+  void giveParkedSlot() noexcept;
   void detachIfIdle(bool input_left) noexcept;
   void abortExchange(AbortReason reason, int status = 0, uint64_t content_bytes = 0) noexcept;
   void countTimeout() noexcept;
@@ -111,17 +119,19 @@ class ServerSession final : public net::Session, public StreamPort {
   void endAnswer() noexcept;
   void countHead(int status) noexcept;
   void countAnswered() noexcept;
+  static uint32_t parkedSteps(uint64_t ns) noexcept;
 
   Protocol& protocol_;
   net::Connection* connection_ = nullptr;
   HeadSlot* slot_ = nullptr;
   Exchange exchange_;
   std::unique_ptr<ParkedState> sending_;  // of the exchange before, whose answer the client is still taking
-  uint64_t body_left_ = 0;                // of a request with Content-Length
-  uint64_t body_seen_ = 0;
-  uint64_t out_left_ = 0;     // of an answer with Content-Length
-  int64_t head_done_ns_ = 0;  // when the request's head was complete; 0: none that has not been answered
-  uint32_t unconsumed_ = 0;
+  union {
+    uint64_t out_left_ = 0;     // of an answer with Content-Length
+    ServerSession* next_idle_;  // while it is in the pool
+  };
+  // HeadSlot::head_done_ns of an exchange that has parked, in steps of 2^kParkedStepShift ns; 0: as there.
+  uint32_t parked_head_done_ = 0;
   Reading reading_ = Reading::kHead;
   Framing out_framing_ = Framing::kNone;
   bool busy_ : 1;    // onRead is on the stack
@@ -136,5 +146,7 @@ class ServerSession final : public net::Session, public StreamPort {
   bool blocked_ : 1;       // a sender waits for onWritable
   bool input_behind_ : 1;  // bytes behind this request have been read already
 };
+static_assert(sizeof(ServerSession) <= 112, "a parked exchange's budget");
+static_assert(sizeof(ServerSession) % 16 == 0, "a cell's size");
 
 }  // namespace roost::http::h1

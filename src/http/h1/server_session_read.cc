@@ -83,7 +83,7 @@ bool ServerSession::readBody(net::Chunk& in) noexcept {
   if (!answered_) {
     // It waits until its listener has dealt with what it has, or until somebody listens or answers at all.
     const bool undecided = exchange_.listener() == nullptr && !exchange_.parked();
-    if (undecided || unconsumed_ >= kBodyWindow) {
+    if (undecided || slot_->unconsumed >= kBodyWindow) {
       connection_->pauseRead();
       waitForHandler();
       return false;
@@ -95,11 +95,11 @@ bool ServerSession::readBody(net::Chunk& in) noexcept {
 }
 
 bool ServerSession::readLength(net::Chunk& in) noexcept {
-  const size_t size = static_cast<size_t>(std::min<uint64_t>(in.size(), body_left_));
+  const size_t size = static_cast<size_t>(std::min<uint64_t>(in.size(), slot_->body_left));
   const std::string_view piece(in.data(), size);
   in.consume(size);
-  body_left_ -= size;
-  return deliver(piece, body_left_ == 0);
+  slot_->body_left -= size;
+  return deliver(piece, slot_->body_left == 0);
 }
 
 bool ServerSession::readChunked(net::Chunk& in) noexcept {
@@ -121,8 +121,8 @@ bool ServerSession::readChunked(net::Chunk& in) noexcept {
 }
 
 bool ServerSession::bodyTooLarge(uint64_t more) noexcept {
-  body_seen_ += more;
-  if (body_seen_ <= options().max_body_bytes) return false;
+  slot_->body_seen += more;
+  if (slot_->body_seen <= options().max_body_bytes) return false;
   refuse(413, "chunked body beyond the limit");
   return true;
 }
@@ -132,17 +132,19 @@ bool ServerSession::deliver(std::string_view piece, bool fin) noexcept {
   if (fin) {
     reading_ = Reading::kDone;
     if (!answered_) waitForHandler();
-    if (exchange_.active() && exchange_.parked()) giveSlot();
+    if (exchange_.active() && exchange_.parked()) giveParkedSlot();
   }
   if (!answered_ && exchange_.listener() != nullptr) {
-    unconsumed_ += static_cast<uint32_t>(piece.size());
+    if (slot_ != nullptr) slot_->unconsumed += static_cast<uint32_t>(piece.size());
     exchange_.listener()->onBody(piece, fin);  // may answer, and then all is settled
     return reading_ != Reading::kEnd;
   }
-  if (!chunked_body_) body_seen_ += piece.size();
   if (fin) {
     settle();
-  } else if (body_seen_ > options().max_discard_body_bytes) {
+    return reading_ != Reading::kEnd;
+  }
+  if (!chunked_body_) slot_->body_seen += piece.size();
+  if (slot_->body_seen > options().max_discard_body_bytes) {
     keep_alive_ = false;
     connection_->pauseRead();
     waitForHandler();
@@ -170,8 +172,10 @@ void ServerSession::wantBody() noexcept {
 }
 
 void ServerSession::consumed(size_t bytes) noexcept {
-  unconsumed_ -= static_cast<uint32_t>(std::min<size_t>(bytes, unconsumed_));
-  if (busy_ || unconsumed_ >= kBodyWindow || reading_ != Reading::kBody || !connection_->readPaused()) return;
+  if (slot_ == nullptr) return;  // all of it has been read, and the exchange is parked
+  slot_->unconsumed -= static_cast<uint32_t>(std::min<size_t>(bytes, slot_->unconsumed));
+  if (busy_ || slot_->unconsumed >= kBodyWindow || reading_ != Reading::kBody || !connection_->readPaused())
+    return;
   connection_->setDeadline(options().body_timeout_ms);
   connection_->resumeRead();
   if (!connection_->closed()) offerLater();

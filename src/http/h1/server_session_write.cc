@@ -13,7 +13,7 @@ namespace roost::http::h1 {
 // unknown.
 bool ServerSession::leavesBodyUnread() const noexcept {
   if (reading_ != Reading::kBody || exchange_.listener() != nullptr) return false;
-  return expects_continue_ || body_left_ > options().max_discard_body_bytes;
+  return expects_continue_ || slot_->body_left > options().max_discard_body_bytes;
 }
 
 Persistence ServerSession::persistence() const noexcept {
@@ -146,11 +146,29 @@ void ServerSession::countHead(int status) noexcept {
   if (const HttpCounters* counters = protocol_.context().counters()) counters->countResponse(status);
 }
 
+uint32_t ServerSession::parkedSteps(uint64_t ns) noexcept {
+  return static_cast<uint32_t>(ns >> kParkedStepShift);
+}
+
+// All of the request is here, and nobody will look at it any more.
+void ServerSession::giveParkedSlot() noexcept {
+  if (slot_ == nullptr) return;
+  if (slot_->head_done_ns != 0)
+    parked_head_done_ = std::max(1U, parkedSteps(static_cast<uint64_t>(slot_->head_done_ns)));
+  giveSlot();
+}
+
 void ServerSession::countAnswered() noexcept {
-  const int64_t since_ns = std::exchange(head_done_ns_, 0);
   const HttpCounters* counters = protocol_.context().counters();
-  if (counters == nullptr || since_ns == 0) return;
-  counters->answer_ns.record(static_cast<uint64_t>(protocol_.context().loop().nowNs() - since_ns));
+  const uint64_t now_ns = static_cast<uint64_t>(protocol_.context().loop().nowNs());
+  if (const uint32_t since = std::exchange(parked_head_done_, 0U); since != 0) {
+    const uint32_t steps = parkedSteps(now_ns) - since;
+    if (counters != nullptr) counters->answer_ns.record(uint64_t{steps} << kParkedStepShift);
+  } else if (slot_ != nullptr) {
+    const int64_t since_ns = std::exchange(slot_->head_done_ns, 0);
+    if (counters != nullptr && since_ns != 0)
+      counters->answer_ns.record(now_ns - static_cast<uint64_t>(since_ns));
+  }
 }
 
 void ServerSession::endAnswer() noexcept {
@@ -266,7 +284,7 @@ ByteStream* ServerSession::upgrade(const ResponseHead& head,
 }
 
 void ServerSession::parked() noexcept {
-  if (reading_ != Reading::kBody) giveSlot();
+  if (reading_ != Reading::kBody) giveParkedSlot();
   // A client that has ended its side already is gone.
   if (!busy_ && reading_ == Reading::kDone && connection_->readEnded()) offerLater();
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/cell_pool.h"
 #include "base/random.h"
 #include "event/loop.h"
 #include "http/exchange.h"
@@ -15,7 +16,7 @@ namespace {
 
 // One held request. The exchange owns it, and outlives it but for the end of the current batch: whatever ends
 // the exchange before the time is up comes by onAbort, which takes the timer away.
-class HeldRequest final : public http::ExchangeListener, private event::Timer {
+class HeldRequest final : public http::ExchangeListener, private event::Timer, public Pooled<HeldRequest> {
  public:
   HeldRequest(http::Exchange& exchange, BufferRef body) noexcept
       : exchange_(exchange), body_(std::move(body)) {}
@@ -35,6 +36,7 @@ class HeldRequest final : public http::ExchangeListener, private event::Timer {
   http::Exchange& exchange_;
   const BufferRef body_;
 };
+static_assert(sizeof(HeldRequest) <= 40, "a held request's budget");
 
 }  // namespace
 

@@ -78,7 +78,7 @@ def table(title, cells):
 
 def run(options, folder):
     site = coded_rows.make_site(folder)
-    generator = measure.Generator(folder, options.load_core, options.nice)
+    generator = measure.Generator(options.server, options.load_core, options.nice)
     results = {}
     with contextlib.ExitStack() as stack:
         started = []

@@ -154,7 +154,7 @@ def main():
     chosen = options.only.split(",") if options.only else [cls.name for cls in CLASSES]
     with tempfile.TemporaryDirectory(prefix="roost-bench-") as folder, contextlib.ExitStack() as stack:
         site = rows.make_site(folder)
-        generator = measure.Generator(folder, options.load_core, options.nice)
+        generator = measure.Generator(options.server, options.load_core, options.nice)
         running = []
         for cls in CLASSES:
             if cls.name not in chosen or cls.missing(options):

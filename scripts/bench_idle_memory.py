@@ -9,12 +9,13 @@ that has made its request, or if a server did not keep all connections.
 import argparse
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-from bench import measure, memory, process, rows, servers
+from bench import memory, process, rows, servers
 
 SPARE_DESCRIPTORS = 128
 ROW = rows.ROWS["612"]
@@ -57,13 +58,21 @@ def private_at_start(cls, folder, site, options, capacity):
         server.stop()
 
 
-def hold(generator, server, count, variant):
-    """Starts the generator in its hold mode; returns it and its first line, which comes when all have been answered."""
-    port, _ = server.address(ROW.name)
-    command = [str(generator.program), "--mode", "hold", "--port", str(port), "--path", ROW.path, "--length",
-               str(ROW.size), "--connections", str(count), *(["--silent"] if variant == "silent" else [])]
-    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    return holder, json.loads(holder.stdout.readline())
+def hold(program, server, count, variant):
+    """Starts swarm, whose clients ask once, or not at all; returns when it has opened all connections or given up.
+
+    Its clients then think for an hour, or the run settles for as long; a signal ends it.
+    """
+    port, pids = server.address(ROW.name)
+    before = memory.descriptors(pids)
+    waits = ["--settle-s", "3600", *(["--kind", "hold", "--think-ms", "3600000"] if variant == "asked" else [])]
+    command = [str(program), f"http://127.0.0.1:{port}{ROW.path}", "-c", str(count), "-q", "--json", "-",
+               "--expect-bytes", str(ROW.size), "--timeout-ms", "3600000", *waits]
+    holder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while memory.descriptors(pids) < before + count and holder.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return holder
 
 
 def connections_for(cls, options):
@@ -73,7 +82,7 @@ def connections_for(cls, options):
     return process.most_descriptors(5 * options.connections // 2) * 2 // 5
 
 
-def measure_server(cls, folder, site, generator, options, variant):
+def measure_server(cls, folder, site, program, options, variant):
     count = connections_for(cls, options)
     # nginx closes idle connections once less than a sixteenth of its reserve is left.
     server = start(cls, folder, site, options, count + count // 8 + SPARE_DESCRIPTORS)
@@ -81,10 +90,11 @@ def measure_server(cls, folder, site, generator, options, variant):
     try:
         pids = server.pids()
         before, kernel_before, open_before = memory.own_bytes(pids), memory.kernel_bytes(), memory.descriptors(pids)
-        holder, ready = hold(generator, server, count, variant)
+        holder = hold(program, server, count, variant)
         time.sleep(options.settle)
         after, kernel_after, open_after = memory.own_bytes(pids), memory.kernel_bytes(), memory.descriptors(pids)
-        done = json.loads(holder.communicate("", timeout=60)[0])
+        holder.send_signal(signal.SIGINT)
+        done = json.loads(holder.communicate(timeout=60)[0])
         time.sleep(1)
         freed = memory.own_bytes(pids)
     finally:
@@ -92,7 +102,8 @@ def measure_server(cls, folder, site, generator, options, variant):
             process.stop(holder)
         server.stop()
     return {"server": cls.name, "variant": variant, "connections": count, "accepted": open_after - open_before,
-            "responses": ready["responses"], "closed_by_server": done["server_closes"], "errors": done["errors"],
+            "responses": done["replies_total"], "closed_by_server": done["connections_reopened"],
+            "errors": done["errors"]["total"],
             "own": {name: (after[name] - before[name]) / count for name in before},
             "before_bytes": before["private"], "kept_after_close": (freed["private"] - before["private"]) / count,
             "kernel_both_ends": (kernel_after - kernel_before) / count}
@@ -128,13 +139,13 @@ def main():
     results = []
     with tempfile.TemporaryDirectory(prefix="roost-bench-") as folder:
         site = rows.make_site(folder)
-        generator = measure.Generator(folder, core=0)
+        program = process.swarm_beside(options.server)
         for cls in servers.choose(options.servers.split(","), options):
             # What a server reserves at start for the connections to come belongs to them too.
             few = private_at_start(cls, folder, site, options, 256)
             for variant in options.variants.split(","):
                 print(f"{cls.name}, {variant}: {connections_for(cls, options)} connections ...", flush=True)
-                result = measure_server(cls, folder, site, generator, options, variant)
+                result = measure_server(cls, folder, site, program, options, variant)
                 result["reserved"] = (result["before_bytes"] - few) / result["connections"]
                 results.append(result)
     if options.json:

@@ -31,7 +31,6 @@ def arguments():
     parser.add_argument("--load-core", type=int, default=1)
     parser.add_argument("--nice", type=int, default=0, help="of servers and generator; below 0 needs root")
     parser.add_argument("--sleep", action="store_true", help="the generator sleeps, the server pays for waking it")
-    parser.add_argument("--copy-bodies", action="store_true", help="the generator copies large bodies to user space")
     parser.add_argument("--syscalls", choices=("auto", "perf", "strace", "none"), default="auto")
     parser.add_argument("--json", help="write everything measured here")
     parser.add_argument("--markdown", help="write the tables here")
@@ -77,8 +76,7 @@ def run(options, folder):
     """Returns {row: {server: cell}}."""
     chosen_rows = [rows.ROWS[name] for name in options.rows.split(",")]
     site = rows.make_site(folder)
-    extra = [flag for flag, on in (("--sleep", options.sleep), ("--copy-bodies", options.copy_bodies)) if on]
-    generator = measure.Generator(folder, options.load_core, options.nice, extra)
+    generator = measure.Generator(options.server, options.load_core, options.nice, options.sleep)
     counter = measure.SyscallCounter(options.syscalls)
     results = {}
     with contextlib.ExitStack() as stack:

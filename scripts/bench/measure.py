@@ -11,43 +11,62 @@ import tempfile
 import time
 
 from . import process
+from .rows import LARGE_BYTES
 
+PIPELINE_DEPTH = 16
 EVENTS = "/sys/kernel/tracing/events/syscalls"
 NAMED_CALLS = ("read readv recvfrom recvmsg write writev sendto sendmsg sendfile64 splice pread64 preadv2 openat"
                " openat2 close newfstat newfstatat statx epoll_wait epoll_pwait epoll_ctl accept4 setsockopt getsockopt"
                " shutdown fcntl ioctl futex timerfd_settime clock_gettime mmap munmap").split()
 
 
-def load_arguments(row, port, pids):
-    arguments = ["--port", str(port), "--path", row.path, "--mode", row.mode, "--connections", str(row.connections),
-                 "--status", str(row.status), "--length", str(row.size)]
+def load_arguments(row, port):
+    arguments = [f"http://127.0.0.1:{port}{row.path}", "-c", str(row.connections), "--expect-status", str(row.status),
+                 "--expect-bytes", str(row.size)]
+    if row.mode == "close":
+        arguments += ["-H", "Connection: close"]
+    if row.mode == "pipelined":
+        arguments += ["--pipeline", str(PIPELINE_DEPTH)]
     if row.accept:
-        arguments += ["--accept-encoding", row.accept]
-    for pid in pids:
-        arguments += ["--pid", str(pid)]
+        arguments += ["-H", f"Accept-Encoding: {row.accept}"]
     return arguments
 
 
 class Generator:
-    """tests/bench/load.cc, pinned to its own core."""
+    """swarm (docs/swarm.md), one thread, pinned to its own core; it polls unless told to sleep."""
 
-    def __init__(self, folder, core, nice=0, extra=()):
-        self.program = process.build_helper("load", folder)
-        self.core, self.nice, self.extra = core, nice, list(extra)
+    def __init__(self, server, core, nice=0, sleeps=False):
+        self.program = process.swarm_beside(server)
+        self.core, self.nice, self.sleeps = core, nice, sleeps
 
     def run(self, server, row, seconds, warmup=0.3):
-        """Returns what load.cc prints: requests_per_s, server_cpu_us_per_request, server_busy, errors, ..."""
+        """One run: requests_per_s, server_cpu_us_per_request, server_busy, errors, ...
+
+        Of large bodies few end inside the measured time, so parts of them count as parts.
+        """
         port, pids = server.address(row.name)
-        command = [str(self.program), *load_arguments(row, port, pids), *self.extra,
-                   "--seconds", str(seconds), "--warmup", str(warmup)]
+        command = [str(self.program), *load_arguments(row, port), "-t", "1", "--source-addresses", "16", "-q", "--json", "-",
+                   "-d", str(seconds), "--warmup-s", str(warmup), "--settle-s", "0", "--drain-s", "5",
+                   "--spin", "off" if self.sleeps else "on"]
+        for pid in pids:
+            command += ["--pid", str(pid)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, timeout=seconds * 4 + 60,
                               preexec_fn=process.pinned(self.core, self.nice))
         if done.returncode not in (0, 1) or not done.stdout.strip():
             raise RuntimeError(f"the load generator failed ({done.returncode}): {' '.join(command)}")
-        result = json.loads(done.stdout)
-        if result["requests"] <= 0:
-            raise RuntimeError(f"not one good response from {server.name}, {row.name}: {done.stdout}")
-        return result
+        report = json.loads(done.stdout)
+        requests = report["replies"]
+        if row.size >= LARGE_BYTES:
+            requests = report["bytes_in"] / (row.size + report["head_bytes"])
+        if requests <= 0:
+            raise RuntimeError(f"not one good response from {server.name}, {row.name}: {report['errors']}")
+        return {"requests": requests, "requests_per_s": requests / report["measured_s"],
+                "server_cpu_us_per_request": report["server_cpu_busy"] * report["measured_s"] * 1e6 / requests,
+                "server_busy": report["server_cpu_busy"], "server_waiting": report["server_waiting"],
+                "client_busy": report["own_cpu_busy"], "client_waiting": report["own_waiting"],
+                "errors": report["errors"]["total"], "stalled": report["unanswered"],
+                "connects": report["connections_reopened"], "head_bytes": report["head_bytes"],
+                "total_responses": report["replies_total"]}
 
 
 def perf_events():

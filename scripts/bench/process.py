@@ -20,6 +20,14 @@ def build_helper(name, folder):
     return program
 
 
+def swarm_beside(server):
+    """The load generator that was built with a server's program."""
+    program = pathlib.Path(server).resolve().parent / "swarm"
+    if not program.exists():
+        raise SystemExit(f"there is no {program}: ./build.sh builds it")
+    return program
+
+
 def most_descriptors(wanted):
     """`wanted`, or what the hard limit of this process leaves of it."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -231,6 +231,7 @@ void Call::redirectTo(const Url& to, bool becomes_get) {
   if (!same_origin) host_field_.clear();
   url_ = to;
   ++redirects_;
+  retries_ = 0;
 }
 
 }  // namespace roost::http::client

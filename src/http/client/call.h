@@ -65,7 +65,7 @@ class Call final : private event::Timer, private ListHook {
   bool onKeptConnection() const noexcept { return on_kept_; }  // on one that had served others before
   uint8_t redirects() const noexcept { return redirects_; }
   uint8_t retries() const noexcept { return retries_; }  // since the last redirect
-  const Url& url() const noexcept { return url_; }  // what is being asked, after redirects
+  const Url& url() const noexcept { return url_; }       // what is being asked, after redirects
 
  private:
   friend class Client;

@@ -1,7 +1,6 @@
 """Runs http_client_probe, which lies beside the server's binary, and servers that say by script what they are told to."""
 
 import json
-import select
 import socket
 import struct
 import subprocess
@@ -54,13 +53,6 @@ def until_gone(connection):
     """Reads away what comes until the client is gone."""
     while connection.recv(1 << 20):
         pass
-
-
-def until_reset(connection):
-    """Reads nothing until the client has given the connection up."""
-    poller = select.poll()
-    poller.register(connection, 0)
-    poller.poll(20_000)
 
 
 def reset(connection):

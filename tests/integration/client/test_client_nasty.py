@@ -2,7 +2,7 @@
 
 import pytest
 
-from probe import ScriptServer, ask, probe, read_head, reset, sleep, until_gone, until_reset
+from probe import ScriptServer, ask, probe, read_head, reset, sleep, until_gone
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 EMPTY = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -96,7 +96,7 @@ def test_garbage_behind_an_answer_closes_the_connection():
 
 
 def test_content_that_nobody_reads_ends_by_a_timeout():
-    with ScriptServer([read_head, until_reset]) as server:
+    with ScriptServer([read_head, sleep(1.5)]) as server:
         answer = ask(server.url, method="PUT", stream=50_000_000, idle_ms=500)
         assert answer["error"] == "idle_timeout"
 
@@ -123,7 +123,7 @@ def test_more_calls_than_connections_wait_their_turn():
     with ScriptServer([read_head, sleep(0.3), EMPTY]) as server:
         *answers, _ = probe(server.url, repeat=10, parallel=1, per_origin=2, waiting=5)
         assert sorted(answer.get("error", "") for answer in answers) == [""] * 5 + ["overload"] * 5
-    with ScriptServer([read_head, until_gone]) as server:
+    with ScriptServer([read_head, sleep(1), EMPTY]) as server:
         *answers, _ = probe(server.url, repeat=3, parallel=1, per_origin=1, connect_ms=300)
         assert sorted(answer.get("error", "") for answer in answers) == ["", "connect_timeout", "connect_timeout"]
 

@@ -1,0 +1,105 @@
+#include "http/ws/compression.h"
+
+#include <catch2/catch.hpp>
+
+#include "unit/http/ws/socket_fixture.h"
+
+namespace roost::http::ws {
+namespace {
+
+std::string deflated(Deflater& deflater, std::string_view text) {
+  std::vector<char> out;
+  deflater.run(text, out);
+  return {out.data(), out.size()};
+}
+
+std::string inflated(Inflater& inflater, std::string_view payload, size_t room = 1 << 20) {
+  std::string out;
+  for (std::string_view input : {payload, kMessageTail}) {
+    for (auto state = Inflater::State::kNeedRoom; state == Inflater::State::kNeedRoom;) {
+      std::string more(room, '\0');
+      size_t written = 0;
+      state = inflater.run(input, more.data(), more.size(), written);
+      if (state == Inflater::State::kError) return out + "|error";
+      out.append(more, 0, written);
+    }
+  }
+  return out;
+}
+
+TEST_CASE("permessage-deflate: what is compressed with a window can be inflated with that window", "[ws]") {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += std::to_string(i * 7919 % 1009) + (i % 3 == 0 ? " and so on " : ",");
+  for (unsigned bits = 8; bits <= 15; ++bits) {
+    INFO(bits << " bits");
+    Deflater deflater(bits, 6);
+    Inflater inflater(bits);
+    for (int message = 0; message < 3; ++message) {
+      const std::string payload = deflated(deflater, text);
+      CHECK(payload.size() < text.size());
+      CHECK(inflated(inflater, payload, 1 + bits * 100) == text);
+    }
+    deflater.reset();
+    inflater.reset(bits);
+    CHECK(inflated(inflater, deflated(deflater, "again")) == "again");
+  }
+  Inflater inflater(15);
+  CHECK(inflated(inflater, "\xff\xff\xff") == "|error");
+}
+
+TEST_CASE("permessage-deflate: a context makes the second message small, and sockets keep it", "[ws]") {
+  EndpointOptions options;
+  options.compression.on = true;
+  options.compression.server_no_context_takeover = false;
+  options.compression.client_no_context_takeover = false;
+  options.compression.min_message_bytes = 1;
+  SocketFixture f(options);
+  test::SimPeer peer = f.open("Sec-WebSocket-Extensions: permessage-deflate\r\n");
+  CHECK(f.head.find("\r\nSec-WebSocket-Extensions: permessage-deflate\r\n") != std::string::npos);
+  Deflater deflater(15, 6);
+  Inflater inflater(15);
+  const std::string text = "a text of some length, which comes twice";
+  std::vector<size_t> sizes;
+  for (int i = 0; i < 3; ++i) {
+    const std::string answer = f.ask(peer, makeFrame(Opcode::kText, deflated(deflater, text), true, true));
+    REQUIRE(answer.substr(0, 4) == "<1z:");
+    const std::string payload = answer.substr(4, answer.size() - 5);
+    CHECK(inflated(inflater, payload) == text);
+    sizes.push_back(payload.size());
+  }
+  CHECK(sizes[1] < sizes[0] / 2);
+  CHECK(f.seen.log.find("text:" + text) != std::string::npos);
+}
+
+TEST_CASE("permessage-deflate: a client checks the server's answer", "[ws]") {
+  CompressionOptions ours;
+  ours.on = true;
+  ours.server_no_context_takeover = false;
+  ours.client_no_context_takeover = false;
+  CHECK(compressionOffer(ours) == "permessage-deflate; client_max_window_bits");
+  const auto read = [&](std::string_view value) { return readCompressionAnswer(value, ours); };
+  CHECK_FALSE(read("").value().on);
+  CHECK(read("permessage-deflate").value().on);
+  CHECK(read("permessage-deflate; client_max_window_bits=10").value().client_bits == 10);
+  CHECK(read("permessage-deflate; server_max_window_bits=9").value().server_bits == 9);
+  CHECK(read("permessage-deflate; client_no_context_takeover").value().client_no_context_takeover);
+  for (const char* bad :
+       {"x-other", "permessage-deflate, permessage-deflate", "permessage-deflate; x",
+        "permessage-deflate; client_max_window_bits", "permessage-deflate; server_max_window_bits=7"}) {
+    INFO(bad);
+    CHECK_FALSE(read(bad).ok());
+  }
+  ours.server_max_window_bits = 10;
+  ours.server_no_context_takeover = true;
+  CHECK(compressionOffer(ours) ==
+        "permessage-deflate; server_no_context_takeover; server_max_window_bits=10; client_max_window_bits");
+  CHECK_FALSE(read("permessage-deflate; server_no_context_takeover").ok());
+  CHECK_FALSE(read("permessage-deflate; server_max_window_bits=10").ok());
+  CHECK_FALSE(read("permessage-deflate; server_no_context_takeover; server_max_window_bits=11").ok());
+  CHECK(read("permessage-deflate; server_no_context_takeover; server_max_window_bits=9").ok());
+  ours.on = false;
+  CHECK_FALSE(read("permessage-deflate").ok());
+}
+
+}  // namespace
+}  // namespace roost::http::ws

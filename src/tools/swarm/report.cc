@@ -177,6 +177,80 @@ std::string samplesJson(const Outcome& outcome) {
   return text + "]";
 }
 
+// An object of JSON, a member a line.
+class Members {
+ public:
+  void add(std::string_view key, const std::string& value) {
+    text_ += fmt::format("{}  \"{}\": {}", text_.empty() ? "{\n" : ",\n", key, value);
+  }
+  void add(std::string_view key, uint64_t value) { add(key, fmt::format("{}", value)); }
+  std::string text() const { return text_ + "\n}\n"; }
+
+ private:
+  std::string text_;
+};
+
+void addScenario(Members& json, const Plan& plan, const Outcome& outcome) {
+  const Scenario& scenario = plan.scenario;
+  json.add("scenario", jsonText(scenario.name));
+  json.add("kind", jsonText(kindName(scenario.kind)));
+  json.add("url", jsonText(scenario.url));
+  json.add("clients", scenario.clients);
+  json.add("threads", plan.threads);
+  json.add("source_addresses", plan.sources.size());
+  json.add("target_rate", number(scenario.rate));
+  json.add("interrupted", outcome.interrupted ? "true" : "false");
+}
+
+void addCounts(Members& json, const Outcome& outcome) {
+  const Stats& total = outcome.total;
+  json.add("connections_held", outcome.held);
+  json.add("connect_attempts", total.attempts.value());
+  json.add("connections_reopened", total.reopened.value());
+  json.add("connect_s", number(outcome.connect_s));
+  json.add("connect_rate",
+           number(outcome.connect_s > 0 ? static_cast<double>(outcome.held) / outcome.connect_s : 0));
+  json.add("measured_s", number(outcome.measured_s));
+  json.add("requests_total", total.requests.value());
+  json.add("replies_total", total.replies.value());
+  json.add("messages_total", total.messages.value());
+  json.add("replies", outcome.replies);
+  json.add("replies_per_s", number(outcome.replies_per_s));
+  json.add("messages", outcome.messages);
+  json.add("messages_per_s", number(outcome.messages_per_s));
+  json.add("bytes_in", outcome.bytes_in);
+  json.add("bytes_out", outcome.bytes_out);
+  json.add("unanswered", total.unanswered);
+  json.add("unsent", total.unsent);
+}
+
+void addLatencies(Members& json, const Plan& plan, const Outcome& outcome) {
+  const Scenario& scenario = plan.scenario;
+  const Stats& total = outcome.total;
+  json.add("connect_latency", latencyJson(total.connect));
+  json.add("latency", latencyJson(total.latency));
+  json.add("latency_from_send", latencyJson(scenario.rate > 0 ? total.service : total.latency));
+  json.add("send_delay", latencyJson(total.send_delay));
+  json.add("delivery_latency", latencyJson(total.delivery));
+}
+
+void addCosts(Members& json, const Plan& plan, const Outcome& outcome) {
+  const Costs costs = costsOf(plan, outcome);
+  const auto part = [&](double s) { return number(outcome.measured_s > 0 ? s / outcome.measured_s : 0); };
+  json.add("own_cpu_us_per_request", number(costs.own_cpu_us));
+  json.add("own_cpu_busy", number(costs.own_cpu_busy));
+  json.add("own_bytes_per_client", number(costs.own_bytes));
+  json.add("server_cpu_us_per_request", number(costs.server_cpu_us));
+  json.add("server_cpu_busy", number(costs.server_cpu_busy));
+  json.add("server_bytes_per_client", number(costs.server_bytes));
+  json.add("server_bytes_before", outcome.server.before.anon_bytes);
+  json.add("server_bytes_held", outcome.server.held.anon_bytes);
+  json.add("kernel_slab_bytes_per_client", number(costs.kernel_slab_bytes));
+  json.add("kernel_tcp_bytes_per_client", number(costs.kernel_tcp_bytes));
+  json.add("server_waiting", part(outcome.server_waited_s));
+  json.add("own_waiting", part(outcome.own_waited_s));
+}
+
 }  // namespace
 
 Costs costsOf(const Plan& plan, const Outcome& outcome) {
@@ -212,63 +286,17 @@ std::string textReport(const Plan& plan, const Outcome& outcome) {
 }
 
 std::string jsonReport(const Plan& plan, const Outcome& outcome) {
-  const Scenario& scenario = plan.scenario;
   const Stats& total = outcome.total;
-  const Costs costs = costsOf(plan, outcome);
-  std::string text = "{\n";
-  const auto add = [&text](std::string_view key, const std::string& value) {
-    text += fmt::format("{}  \"{}\": {}", text.size() == 2 ? "" : ",\n", key, value);
-  };
-  const auto count = [](uint64_t value) { return fmt::format("{}", value); };
-  add("scenario", jsonText(scenario.name));
-  add("kind", jsonText(kindName(scenario.kind)));
-  add("url", jsonText(scenario.url));
-  add("clients", count(scenario.clients));
-  add("threads", count(plan.threads));
-  add("source_addresses", count(plan.sources.size()));
-  add("target_rate", number(scenario.rate));
-  add("interrupted", outcome.interrupted ? "true" : "false");
-  add("connections_held", count(outcome.held));
-  add("connect_attempts", count(total.attempts.value()));
-  add("connections_reopened", count(total.reopened.value()));
-  add("connect_s", number(outcome.connect_s));
-  add("connect_rate",
-      number(outcome.connect_s > 0 ? static_cast<double>(outcome.held) / outcome.connect_s : 0));
-  add("measured_s", number(outcome.measured_s));
-  add("requests_total", count(total.requests.value()));
-  add("replies_total", count(total.replies.value()));
-  add("messages_total", count(total.messages.value()));
-  add("replies", count(outcome.replies));
-  add("replies_per_s", number(outcome.replies_per_s));
-  add("messages", count(outcome.messages));
-  add("messages_per_s", number(outcome.messages_per_s));
-  add("bytes_in", count(outcome.bytes_in));
-  add("bytes_out", count(outcome.bytes_out));
-  add("unanswered", count(total.unanswered));
-  add("unsent", count(total.unsent));
-  add("connect_latency", latencyJson(total.connect));
-  add("latency", latencyJson(total.latency));
-  add("latency_from_send", latencyJson(scenario.rate > 0 ? total.service : total.latency));
-  add("send_delay", latencyJson(total.send_delay));
-  add("delivery_latency", latencyJson(total.delivery));
-  add("own_cpu_us_per_request", number(costs.own_cpu_us));
-  add("own_cpu_busy", number(costs.own_cpu_busy));
-  add("own_bytes_per_client", number(costs.own_bytes));
-  add("server_cpu_us_per_request", number(costs.server_cpu_us));
-  add("server_cpu_busy", number(costs.server_cpu_busy));
-  add("server_bytes_per_client", number(costs.server_bytes));
-  add("server_bytes_before", count(outcome.server.before.anon_bytes));
-  add("server_bytes_held", count(outcome.server.held.anon_bytes));
-  add("kernel_slab_bytes_per_client", number(costs.kernel_slab_bytes));
-  add("kernel_tcp_bytes_per_client", number(costs.kernel_tcp_bytes));
-  const auto part = [&](double s) { return number(outcome.measured_s > 0 ? s / outcome.measured_s : 0); };
-  add("server_waiting", part(outcome.server_waited_s));
-  add("own_waiting", part(outcome.own_waited_s));
-  add("head_bytes", count(total.head_bytes));
-  add("body_hash", total.has_body_hash ? fmt::format("\"{:016x}\"", total.body_hash) : "null");
-  add("errors", errorsJson(total));
-  add("samples", samplesJson(outcome));
-  return text + "\n}\n";
+  Members json;
+  addScenario(json, plan, outcome);
+  addCounts(json, outcome);
+  addLatencies(json, plan, outcome);
+  addCosts(json, plan, outcome);
+  json.add("head_bytes", total.head_bytes);
+  json.add("body_hash", total.has_body_hash ? fmt::format("\"{:016x}\"", total.body_hash) : "null");
+  json.add("errors", errorsJson(total));
+  json.add("samples", samplesJson(outcome));
+  return json.text();
 }
 
 }  // namespace roost::swarm

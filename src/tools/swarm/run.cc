@@ -232,57 +232,64 @@ Sample Run::look(Phase phase, Outcome& outcome) {
 
 // ---- the end ----
 
+void Run::addCounts(const Stats& stats, Stats& total) {
+  total.attempts.add(stats.attempts.value());
+  total.connected.add(stats.connected.value());
+  total.reopened.add(stats.reopened.value());
+  total.done.add(stats.done.value());
+  total.requests.add(stats.requests.value());
+  total.replies.add(stats.replies.value());
+  total.messages.add(stats.messages.value());
+  total.bytes_in.add(stats.bytes_in.value());
+  total.bytes_out.add(stats.bytes_out.value());
+  for (size_t i = 0; i < kErrorKinds; ++i) {
+    total.errors[i].add(stats.errors[i].value());
+    if (total.first_error[i].empty()) total.first_error[i] = stats.first_error[i];
+  }
+  total.connect.merge(stats.connect);
+  total.latency.merge(stats.latency);
+  total.service.merge(stats.service);
+  total.send_delay.merge(stats.send_delay);
+  total.delivery.merge(stats.delivery);
+  total.unanswered += stats.unanswered;
+  total.unsent += stats.unsent;
+  total.last_connect_ns = std::max(total.last_connect_ns, stats.last_connect_ns);
+  if (stats.head_bytes > 0) total.head_bytes = stats.head_bytes;
+  if (stats.has_body_hash) {
+    total.has_body_hash = true;
+    total.body_hash = stats.body_hash;
+  }
+}
+
+void Run::addWindow(const Stats& stats, Outcome& outcome) const {
+  const double window_s = seconds(stats.end.at_ns - stats.begin.at_ns);
+  const uint64_t replies = stats.end.replies - stats.begin.replies;
+  const uint64_t messages = stats.end.messages - stats.begin.messages;
+  const int64_t idle_ns = stats.end.idle_ns - stats.begin.idle_ns;
+  outcome.replies += replies;
+  outcome.messages += messages;
+  outcome.bytes_in += stats.end.bytes_in - stats.begin.bytes_in;
+  outcome.bytes_out += stats.end.bytes_out - stats.begin.bytes_out;
+  outcome.own_cpu_s += std::max(0.0, seconds(stats.end.cpu_ns - stats.begin.cpu_ns - idle_ns));
+  outcome.measured_s += window_s / plan_.threads;
+  if (window_s <= 0) return;
+  outcome.replies_per_s += static_cast<double>(replies) / window_s;
+  outcome.messages_per_s += static_cast<double>(messages) / window_s;
+}
+
 void Run::sum(Outcome& outcome) {
   Stats& total = outcome.total;
-  int64_t last_connect_ns = begin_ns_;
+  total.last_connect_ns = begin_ns_;
   for (const auto& thread : threads_) {
-    const Stats& stats = thread->stats;
     outcome.shared_table = outcome.shared_table || thread->shared_table;
-    total.attempts.add(stats.attempts.value());
-    total.connected.add(stats.connected.value());
-    total.reopened.add(stats.reopened.value());
-    total.done.add(stats.done.value());
-    total.requests.add(stats.requests.value());
-    total.replies.add(stats.replies.value());
-    total.messages.add(stats.messages.value());
-    total.bytes_in.add(stats.bytes_in.value());
-    total.bytes_out.add(stats.bytes_out.value());
-    for (size_t i = 0; i < kErrorKinds; ++i) {
-      total.errors[i].add(stats.errors[i].value());
-      if (total.first_error[i].empty()) total.first_error[i] = stats.first_error[i];
-    }
-    total.connect.merge(stats.connect);
-    total.latency.merge(stats.latency);
-    total.service.merge(stats.service);
-    total.send_delay.merge(stats.send_delay);
-    total.delivery.merge(stats.delivery);
-    total.unanswered += stats.unanswered;
-    total.unsent += stats.unsent;
-    if (stats.head_bytes > 0) total.head_bytes = stats.head_bytes;
-    if (stats.has_body_hash) {
-      total.has_body_hash = true;
-      total.body_hash = stats.body_hash;
-    }
-    last_connect_ns = std::max(last_connect_ns, stats.last_connect_ns);
-    const double window_s = seconds(stats.end.at_ns - stats.begin.at_ns);
-    const uint64_t replies = stats.end.replies - stats.begin.replies;
-    const uint64_t messages = stats.end.messages - stats.begin.messages;
-    outcome.replies += replies;
-    outcome.messages += messages;
-    outcome.bytes_in += stats.end.bytes_in - stats.begin.bytes_in;
-    outcome.bytes_out += stats.end.bytes_out - stats.begin.bytes_out;
-    const int64_t idle_ns = stats.end.idle_ns - stats.begin.idle_ns;
-    outcome.own_cpu_s += std::max(0.0, seconds(stats.end.cpu_ns - stats.begin.cpu_ns - idle_ns));
-    outcome.measured_s += window_s / plan_.threads;
-    if (window_s > 0) {
-      outcome.replies_per_s += static_cast<double>(replies) / window_s;
-      outcome.messages_per_s += static_cast<double>(messages) / window_s;
-    }
+    addCounts(thread->stats, total);
+    addWindow(thread->stats, outcome);
   }
-  outcome.connect_s = seconds(last_connect_ns - begin_ns_);
-  outcome.own_waited_s = seconds(outcome.own.end.waited_ns - outcome.own.begin.waited_ns);
-  outcome.server_waited_s = seconds(outcome.server.end.waited_ns - outcome.server.begin.waited_ns);
-  outcome.server_cpu_s = seconds(outcome.server.end.cpu_ns - outcome.server.begin.cpu_ns);
+  const auto between = [](int64_t begin_ns, int64_t end_ns) { return seconds(end_ns - begin_ns); };
+  outcome.connect_s = between(begin_ns_, total.last_connect_ns);
+  outcome.own_waited_s = between(outcome.own.begin.waited_ns, outcome.own.end.waited_ns);
+  outcome.server_waited_s = between(outcome.server.begin.waited_ns, outcome.server.end.waited_ns);
+  outcome.server_cpu_s = between(outcome.server.begin.cpu_ns, outcome.server.end.cpu_ns);
 }
 
 }  // namespace roost::swarm

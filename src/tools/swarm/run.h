@@ -80,6 +80,8 @@ class Run {
   void setTime(std::atomic<int64_t>& when, int64_t ns) noexcept { when.store(ns, std::memory_order_release); }
   int64_t endOfRunNs() const noexcept;
   void sum(Outcome& outcome);
+  static void addCounts(const Stats& stats, Stats& total);
+  void addWindow(const Stats& stats, Outcome& outcome) const;
 
   const Plan& plan_;
   const std::atomic<int>& interrupts_;

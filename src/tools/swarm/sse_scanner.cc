@@ -20,6 +20,36 @@ bool SseScanner::endLine() noexcept {
   return empty && has_data_;
 }
 
+// Takes a byte that ends no line.
+void SseScanner::take(char c) noexcept {
+  switch (place_) {
+    case Place::kLineStart:
+      name_ = 0;
+      place_ = Place::kName;
+      [[fallthrough]];
+    case Place::kName:
+      if (name_ < kData.size() && c == kData[name_]) {
+        ++name_;
+      } else if (name_ == kData.size() && c == ':') {
+        place_ = Place::kColon;
+        if (has_data_) keep('\n');
+        has_data_ = true;
+      } else {
+        place_ = Place::kSkip;
+      }
+      return;
+    case Place::kColon:
+      place_ = Place::kData;
+      if (c != ' ') keep(c);
+      return;
+    case Place::kData:
+      keep(c);
+      return;
+    case Place::kSkip:
+      return;
+  }
+}
+
 bool SseScanner::next(std::string_view bytes, size_t& consumed) noexcept {
   if (fresh_) {
     fresh_ = false;
@@ -37,32 +67,7 @@ bool SseScanner::next(std::string_view bytes, size_t& consumed) noexcept {
       consumed = i + 1;
       return true;
     }
-    switch (place_) {
-      case Place::kLineStart:
-        name_ = 0;
-        place_ = Place::kName;
-        [[fallthrough]];
-      case Place::kName:
-        if (name_ < kData.size() && c == kData[name_]) {
-          ++name_;
-        } else if (name_ == kData.size() && c == ':') {
-          place_ = Place::kColon;
-          if (has_data_) keep('\n');
-          has_data_ = true;
-        } else {
-          place_ = Place::kSkip;
-        }
-        break;
-      case Place::kColon:
-        place_ = Place::kData;
-        if (c != ' ') keep(c);
-        break;
-      case Place::kData:
-        keep(c);
-        break;
-      case Place::kSkip:
-        break;
-    }
+    take(c);
     // The rest of a long line at once.
     if (place_ == Place::kSkip || (place_ == Place::kData && size_ == kKeptBytes)) {
       while (i + 1 < bytes.size() && bytes[i + 1] != '\n' && bytes[i + 1] != '\r') ++i;

@@ -26,6 +26,7 @@ class SseScanner {
     kData,
   };
   bool endLine() noexcept;
+  void take(char c) noexcept;
   void keep(char c) noexcept {
     if (size_ < kKeptBytes) kept_[size_++] = c;
   }

@@ -223,6 +223,35 @@ void drawLatencies(std::string& out, double top, const Plan& plan, const Outcome
 
 // ---- over time ----
 
+// What the axes of the diagram over time reach to.
+struct Reach {
+  double last_s, rate_top, clients_top;
+  uint64_t most_errors;
+};
+
+void drawSeries(Panel& panel, const Plan& plan, const Outcome& outcome, const Reach& reach) {
+  std::vector<Point> rates, clients, errors;
+  for (const Sample& sample : outcome.samples) {
+    const double x = std::clamp(sample.at_s / reach.last_s, 0.0, 1.0);
+    rates.push_back({x, sample.rate / reach.rate_top});
+    clients.push_back({x, static_cast<double>(sample.open) / reach.clients_top});
+    if (reach.most_errors > 0)
+      errors.push_back({x, static_cast<double>(sample.errors) / static_cast<double>(reach.most_errors)});
+  }
+  const std::string events = plan.scenario.listens() ? "messages/s" : "answers/s";
+  std::vector<std::pair<std::string, const char*>> legend = {{events, kBlue}, {"clients", kOrange}};
+  panel.line(clients, kOrange);
+  panel.line(rates, kBlue);
+  if (reach.most_errors > 0) {
+    panel.line(errors, kRed, " stroke-dasharray=\"4 3\"");
+    legend.emplace_back(fmt::format("errors, to {}", grouped(reach.most_errors)), kRed);
+  }
+  panel.frame();
+  panel.axisNames("time since the first connection", events);
+  panel.axisNameRight("clients", kOrange);
+  panel.legend(legend);
+}
+
 void drawTimes(std::string& out, double top, const Plan& plan, const Outcome& outcome) {
   Panel panel(out, top);
   const auto& samples = outcome.samples;
@@ -252,26 +281,7 @@ void drawTimes(std::string& out, double top, const Plan& plan, const Outcome& ou
     panel.labelRight(part * most_clients / clients_top, grouped(static_cast<uint64_t>(part * most_clients)),
                      kOrange);
   }
-  std::vector<Point> rates, clients, errors;
-  for (const Sample& sample : samples) {
-    const double x = std::clamp(sample.at_s / last_s, 0.0, 1.0);
-    rates.push_back({x, sample.rate / rate_top});
-    clients.push_back({x, static_cast<double>(sample.open) / clients_top});
-    if (most_errors > 0)
-      errors.push_back({x, static_cast<double>(sample.errors) / static_cast<double>(most_errors)});
-  }
-  const std::string events = plan.scenario.listens() ? "messages/s" : "answers/s";
-  std::vector<std::pair<std::string, const char*>> legend = {{events, kBlue}, {"clients", kOrange}};
-  panel.line(clients, kOrange);
-  panel.line(rates, kBlue);
-  if (most_errors > 0) {
-    panel.line(errors, kRed, " stroke-dasharray=\"4 3\"");
-    legend.emplace_back(fmt::format("errors, to {}", grouped(most_errors)), kRed);
-  }
-  panel.frame();
-  panel.axisNames("time since the first connection", events);
-  panel.axisNameRight("clients", kOrange);
-  panel.legend(legend);
+  drawSeries(panel, plan, outcome, {last_s, rate_top, clients_top, most_errors});
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ struct CommandResult {
 
 // Sends commands to a Redis server over one connection, pipelined: each goes out at once and replies come in
 // order. The connection is made, and made again, by itself. One per loop, on its thread; destroyed before its
-// IoContext and its resolver, when commands under way hear kStopped.
+// IoContext and its resolver, when commands under way hear kStopped, and never from within one of
+// its callbacks.
 //
 // While there is no connection commands wait for it, at most command_timeout_ms. When it dies, those that
 // were sent fail with kConnectionLost and are not sent again: the server may have carried them out. Commands

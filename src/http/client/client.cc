@@ -328,6 +328,7 @@ void Client::closeIdle(OriginPool& pool) noexcept {
 
 void Client::remove(ClientConnection& connection) noexcept {
   OriginPool& pool = connection.pool();
+  resolver_.cancel(connection);
   leaveIdle(connection);
   if (connection.connecting() || connection.state_ == ClientConnection::State::kBroken)
     --pool.connecting_count;

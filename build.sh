@@ -9,7 +9,7 @@ readonly BUILD_PACKAGES=(g++ cmake ninja-build ragel pkg-config nlohmann-json3-d
 readonly TEST_PACKAGES=(catch2 clang-format curl python3 brotli zstd redis-server)
 readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist python3-websockets)
 readonly FULL_PACKAGES=(clang clang-tidy libclang-rt-14-dev llvm libbenchmark-dev libspdlog-dev)
-readonly BENCH_PACKAGES=(python3 libbenchmark-dev libspdlog-dev nginx lighttpd h2o strace
+readonly BENCH_PACKAGES=(python3 libbenchmark-dev libspdlog-dev nginx lighttpd h2o wrk nghttp2-client strace
   valgrind)
 readonly FORMAT_PACKAGES=(clang-format)
 

@@ -53,6 +53,12 @@ ProcessUse readProcesses(const std::vector<int>& pids) {
   return use;
 }
 
+int64_t ownWaitedNs() {
+  std::ifstream in("/proc/thread-self/schedstat");
+  int64_t ran_ns = 0, waited_ns = 0;
+  return in >> ran_ns >> waited_ns ? waited_ns : 0;
+}
+
 KernelUse readKernel() {
   KernelUse use;
   use.slab_bytes = lineNumber("/proc/meminfo", "Slab:") * 1024;

@@ -15,6 +15,8 @@ struct ProcessUse {
   int64_t waited_ns = 0;  // ready to run while something else had the processor
   int64_t cpu_ns = 0;     // all threads, by the scheduler's own account
 };
+// Of the calling thread.
+int64_t ownWaitedNs();
 // All of them together; -1 among them stands for this process.
 ProcessUse readProcesses(const std::vector<int>& pids);
 

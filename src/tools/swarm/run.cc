@@ -110,7 +110,7 @@ void Run::connectAll(Outcome& outcome) {
   // Those who are only there, or wait from the beginning, count from the beginning.
   if (scenario.asksAtOnce()) setTime(control_.measure_from_ns, begin_ns_);
   setTime(control_.connect_from_ns, begin_ns_);
-  if (scenario.asksAtOnce()) readTimes(outcome.server.begin, outcome.own.begin);
+  if (scenario.asksAtOnce()) outcome.server.begin = readProcesses(scenario.pids);
   int64_t patience_ns = kPatienceNs + int64_t{scenario.connect_timeout_ms} * 1'000'000;
   if (scenario.connect_rate > 0) {
     patience_ns += static_cast<int64_t>(scenario.clients / scenario.connect_rate * 1e9);
@@ -119,11 +119,6 @@ void Run::connectAll(Outcome& outcome) {
   }
   waitUntil(begin_ns_ + patience_ns, Phase::kConnecting, outcome,
             [&](const Sample& sample) { return sample.settled >= scenario.clients; });
-}
-
-void Run::readTimes(ProcessUse& server, ProcessUse& own) const {
-  server = readProcesses(plan_.scenario.pids);
-  own = readProcesses({-1});
 }
 
 // Lets both sides come to rest, then reads what the connections cost.
@@ -147,9 +142,9 @@ void Run::load(Outcome& outcome) {
   const auto all_done = [&](const Sample& sample) { return sample.done >= scenario.clients; };
   bool goes_on = interrupts_.load() == 0;
   if (goes_on && !at_once) goes_on = waitUntil(measure_from, Phase::kWarming, outcome, all_done);
-  if (!at_once) readTimes(outcome.server.begin, outcome.own.begin);
+  if (!at_once) outcome.server.begin = readProcesses(scenario.pids);
   if (goes_on) goes_on = waitUntil(measure_to, Phase::kMeasuring, outcome, all_done);
-  readTimes(outcome.server.end, outcome.own.end);
+  outcome.server.end = readProcesses(scenario.pids);
   if (nowNs() < measure_to) setTime(control_.measure_to_ns, nowNs());
 }
 
@@ -265,12 +260,15 @@ void Run::addWindow(const Stats& stats, Outcome& outcome) const {
   const double window_s = seconds(stats.end.at_ns - stats.begin.at_ns);
   const uint64_t replies = stats.end.replies - stats.begin.replies;
   const uint64_t messages = stats.end.messages - stats.begin.messages;
-  const int64_t idle_ns = stats.end.idle_ns - stats.begin.idle_ns;
+  // Polls in vain were cut into by whatever the thread waited for.
+  const int64_t waited_ns = stats.end.waited_ns - stats.begin.waited_ns;
+  const int64_t idle_ns = std::max<int64_t>(stats.end.idle_ns - stats.begin.idle_ns - waited_ns, 0);
   outcome.replies += replies;
   outcome.messages += messages;
   outcome.bytes_in += stats.end.bytes_in - stats.begin.bytes_in;
   outcome.bytes_out += stats.end.bytes_out - stats.begin.bytes_out;
   outcome.own_cpu_s += std::max(0.0, seconds(stats.end.cpu_ns - stats.begin.cpu_ns - idle_ns));
+  outcome.own_waited_s += seconds(waited_ns) / plan_.threads;
   outcome.measured_s += window_s / plan_.threads;
   if (window_s <= 0) return;
   outcome.replies_per_s += static_cast<double>(replies) / window_s;
@@ -287,7 +285,7 @@ void Run::sum(Outcome& outcome) {
   }
   const auto between = [](int64_t begin_ns, int64_t end_ns) { return seconds(end_ns - begin_ns); };
   outcome.connect_s = between(begin_ns_, total.last_connect_ns);
-  outcome.own_waited_s = between(outcome.own.begin.waited_ns, outcome.own.end.waited_ns);
+
   outcome.server_waited_s = between(outcome.server.begin.waited_ns, outcome.server.end.waited_ns);
   outcome.server_cpu_s = between(outcome.server.begin.cpu_ns, outcome.server.end.cpu_ns);
 }

@@ -47,7 +47,7 @@ struct Outcome {
   double replies_per_s = 0, messages_per_s = 0;
   double own_cpu_s = 0;  // of the threads, within it; polling in vain left out
   double server_cpu_s = 0;
-  double own_waited_s = 0;  // ready to run, and something else had the processor
+  double own_waited_s = 0;  // mean of the threads: ready to run, and something else had the processor
   double server_waited_s = 0;
   bool interrupted = false;
   bool shared_table = false;  // threads could not have tables of their own
@@ -71,7 +71,6 @@ class Run {
   Status joinThreads();
   void connectAll(Outcome& outcome);
   void holdStill(Outcome& outcome);
-  void readTimes(ProcessUse& server, ProcessUse& own) const;
   void load(Outcome& outcome);
   void drain(Outcome& outcome);
   // Waits until `ns`, or until `done` says so, or the user; samples meanwhile. False: the user.

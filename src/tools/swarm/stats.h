@@ -48,8 +48,9 @@ class Latencies final : public metrics::Histogram {
 // What the measured time began and ended with, by the thread's own account.
 struct WindowMark {
   int64_t at_ns = 0;
-  int64_t cpu_ns = 0;   // of the thread
-  int64_t idle_ns = 0;  // of which it polled in vain
+  int64_t cpu_ns = 0;     // of the thread
+  int64_t waited_ns = 0;  // ready to run while something else had the processor
+  int64_t idle_ns = 0;    // of which it polled in vain
   uint64_t requests = 0, replies = 0, messages = 0, bytes_in = 0, bytes_out = 0;
 };
 

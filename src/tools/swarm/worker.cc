@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tools/swarm/head_reader.h"
+#include "tools/swarm/proc_watch.h"
 
 namespace roost::swarm {
 namespace {
@@ -133,6 +134,7 @@ void Worker::readControl(int64_t now_ns) noexcept {
 void Worker::mark(WindowMark& mark, int64_t now_ns) noexcept {
   mark.at_ns = now_ns;
   mark.cpu_ns = threadCpuNs();
+  mark.waited_ns = ownWaitedNs();
   mark.idle_ns = idle_ns_;
   mark.requests = stats_.requests.value();
   mark.replies = stats_.replies.value();

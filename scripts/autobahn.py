@@ -38,6 +38,7 @@ def arguments():
                         help="our client; it is left out where there is none")
     parser.add_argument("--cases", action="append", help="only these, such as 1.* or 9.3.1; may be given many times")
     parser.add_argument("--only", choices=("server", "client"), help="one direction")
+    parser.add_argument("--parallel", type=int, default=2, help="cases at a time against ws_echo, default: %(default)s")
     parser.add_argument("--out", default=str(REPOSITORY / "build/autobahn"), help="where the reports go")
     return parser.parse_args()
 
@@ -107,9 +108,10 @@ def against_server(options, program, out, folder):
                 continue
             reports = out / f"server-{name}"
             shutil.rmtree(reports, ignore_errors=True)
-            subprocess.run([program, *chosen, "-o", str(reports), f"127.0.0.1:{port}/{name}"], check=False,
+            subprocess.run([program, *chosen, "-p", str(options.parallel), "-o", str(reports), f"127.0.0.1:{port}/{name}"], check=False,
                            stdout=subprocess.DEVNULL)
             runs[f"ws_echo, {name}"] = results(reports)
+            print(f"ws_echo, {name}: done", flush=True)
     finally:
         stop(server)
     return runs

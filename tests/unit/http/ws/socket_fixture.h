@@ -96,7 +96,7 @@ class SeeingHandler final : public SocketHandler {
 struct SocketFixture {
   explicit SocketFixture(EndpointOptions options = {}) {
     endpoint = Endpoint::make(std::move(options), std::make_unique<SeeingHandler>(seen));
-    server.on("/ws", [this](Exchange& exchange) { accept(exchange, endpoint); });
+    route = &server.on("/ws", [this](Exchange& exchange) { accept(exchange, endpoint); });
   }
   void start() { server.start(); }
 
@@ -131,6 +131,7 @@ struct SocketFixture {
   Seen seen;
   std::string head;
   Endpoint::Ref endpoint;
+  Route* route = nullptr;  // before start()
   test::H1Server server;
 };
 

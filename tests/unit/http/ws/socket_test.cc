@@ -337,5 +337,77 @@ TEST_CASE("websocket: sending of every kind", "[ws]") {
         "done>");
 }
 
+// Counts what is told of the ends of exchanges.
+struct Ends {
+  std::vector<Outcome> outcomes;
+  int attachments = 0;
+};
+
+class EndObserver final : public ExchangeObserver {
+ public:
+  struct Parked final : ParkedObserver {
+    explicit Parked(Ends& ends) : told(ends) {}
+    void onEnd(const Outcome& outcome) noexcept override { told.outcomes.push_back(outcome); }
+    Ends& told;
+  };
+  struct Kept final : Attachment {
+    explicit Kept(Ends& ends) : counted(ends) { ++counted.attachments; }
+    ~Kept() override { --counted.attachments; }
+    Ends& counted;
+  };
+  explicit EndObserver(Ends& ends) : ends_(ends) {}
+  void onEnd(const Exchange&, const Outcome& outcome) const noexcept override {
+    ends_.outcomes.push_back(outcome);
+  }
+  std::unique_ptr<ParkedObserver> onPark(const Exchange&) const noexcept override {
+    return std::make_unique<Parked>(ends_);
+  }
+
+ private:
+  Ends& ends_;
+};
+
+class AttachingFilter final : public RequestFilter {
+ public:
+  explicit AttachingFilter(Ends& ends) : ends_(ends) {}
+  Verdict onRequest(Exchange& exchange) const noexcept override {
+    exchange.attach(std::make_unique<EndObserver::Kept>(ends_));
+    return Verdict::kContinue;
+  }
+
+ private:
+  Ends& ends_;
+};
+
+TEST_CASE("websocket: logs and limits of its route hear of its end", "[ws]") {
+  Ends ends;
+  SocketFixture f;
+  const EndObserver* observer = new EndObserver(ends);
+  f.route->observers.push_back(std::unique_ptr<const ExchangeObserver>(observer));
+  f.route->request_filters.push_back(std::make_unique<AttachingFilter>(ends));
+  test::SimPeer peer = f.open();
+  CHECK(f.ask(peer, makeFrame(Opcode::kText, "hello")) == "<1:hello>");
+  CHECK(ends.outcomes.empty());
+  CHECK(ends.attachments == 1);
+  SECTION("closed by the rules") {
+    f.ask(peer, makeFrame(Opcode::kClose, kNormalClose));
+    REQUIRE(ends.outcomes.size() == 1);
+    CHECK_FALSE(ends.outcomes[0].aborted);
+    CHECK(ends.outcomes[0].content_bytes == 7 + 4);  // both frames
+  }
+  SECTION("cut off") {
+    peer.reset();
+    f.server.settle();
+    REQUIRE(ends.outcomes.size() == 1);
+    CHECK(ends.outcomes[0].aborted);
+    CHECK(ends.outcomes[0].reason == AbortReason::kReset);
+    CHECK(ends.outcomes[0].content_bytes == 7);
+  }
+  CHECK(ends.outcomes[0].status == 101);
+  CHECK(ends.attachments == 0);
+  peer.close();
+  f.server.settle();
+}
+
 }  // namespace
 }  // namespace roost::http::ws

@@ -70,8 +70,9 @@ def wait_for(port, process):
 
 
 def stop(process):
-    process.terminate()
-    process.wait(10)
+    if process.poll() is None:
+        process.terminate()
+        process.wait(10)
 
 
 def select(chosen, groups):
@@ -128,6 +129,7 @@ def against_client(options, program, out):
         wait_for(port, server)
         subprocess.run([options.probe, "suite", f"ws://127.0.0.1:{port}", "roost", "compress=1", "server_context=1",
                         "client_context=1"], check=True, stdout=subprocess.DEVNULL)
+        server.wait(60)  # it ends by itself when it has written its reports
         return {"our client": results(reports)}
     finally:
         stop(server)

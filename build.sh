@@ -39,8 +39,8 @@ usage: ./build.sh [VERB] [OPTION...]
 
   --no-install      never install Debian packages; say which are missing instead
   -DNAME=VALUE      hand a CMake option on: -DROOST_MODULE_STATIC_FILES=OFF leaves that module out;
-                    -DROOST_MYSQL=OFF -DROOST_REDIS=OFF -DROOST_TLS=OFF are for what is to come: nothing built
-                    today needs their libraries
+                    -DROOST_REDIS=OFF leaves out the Redis client, and with it hiredis; -DROOST_MYSQL=OFF and
+                    -DROOST_TLS=OFF are for what is to come: nothing built today needs their libraries
 
 Builds live in build/<preset>. What is missing is installed with apt, through sudo when not root.
 HELP
@@ -65,6 +65,11 @@ missing_packages() {
 
 # Makes sure that the packages are there, installing what is missing.
 need() {
+  local package wanted=()  # without what only a part needs that an option leaves out
+  for package in "$@"; do
+    [[ $package == libhiredis-dev && " ${cmake_definitions[*]} " == *" -DROOST_REDIS=OFF "* ]] || wanted+=("$package")
+  done
+  set -- "${wanted[@]}"
   if ! command -v dpkg-query >/dev/null; then
     say "no dpkg here: make sure that you have what these Debian packages hold: $*"
     return

@@ -139,6 +139,7 @@ void Client::enqueue(Call& call, bool first) {
   call.pool_ = pool;
   (first ? *pool->waiting.next : pool->waiting).insertBefore(call);
   ++pool->waiting_count;
+  if (counters_ != nullptr) counters_->waiting.add();
   call.connect_deadline_ns_ = loop().nowNs() + int64_t{call.timeouts_.connect_ms} * 1'000'000;
   pump(*pool);
   if (call.connection_ == nullptr) call.armTimer();
@@ -153,6 +154,7 @@ void Client::leaveQueue(Call& call) noexcept {
   if (!call.linked()) return;
   call.unlink();
   --call.pool_->waiting_count;
+  if (counters_ != nullptr) counters_->waiting.sub();
   if (call.pool_->waiting_count == 0) call.pool_->starved.unlink();
 }
 
@@ -270,7 +272,10 @@ bool Client::makeRoom() noexcept {
 }
 
 void Client::open(OriginPool& pool) {
-  if (counters_ != nullptr) counters_->opened.add();
+  if (counters_ != nullptr) {
+    counters_->opened.add();
+    counters_->connections.add();
+  }
   pool.connections.push_back(std::make_unique<ClientConnection>(*this, pool));
   ClientConnection& connection = *pool.connections.back();
   connection.index_ = pool.connections.size() - 1;
@@ -309,6 +314,7 @@ void Client::keepIdle(ClientConnection& connection) noexcept {
   pool.idle.insertBefore(connection.in_pool_);
   idle_.insertBefore(connection.in_client_);
   ++pool.idle_count;
+  if (counters_ != nullptr) counters_->idle.add();
   uint32_t ms = options_.idle_timeout_ms;
   // A little before the server gives it up, so that no request crosses with its end.
   if (connection.keep_alive_s_ != 0) ms = std::min(ms, connection.keep_alive_s_ * 1000U - 500U);
@@ -320,6 +326,7 @@ void Client::leaveIdle(ClientConnection& connection) noexcept {
   connection.in_pool_.unlink();
   connection.in_client_.unlink();
   --connection.pool().idle_count;
+  if (counters_ != nullptr) counters_->idle.sub();
 }
 
 void Client::closeIdle(OriginPool& pool) noexcept {
@@ -342,6 +349,7 @@ void Client::remove(ClientConnection& connection) noexcept {
   }
   pool.connections.pop_back();
   --connections_;
+  if (counters_ != nullptr) counters_->connections.sub();
   loop().destroyLater(event::makeTask([connection_gone = std::move(gone)] {}));
   pump(pool);
   if (starved_.linked()) {

@@ -16,7 +16,11 @@ struct ClientCounters {
             {"roost_client_connections_opened_total", "Connections begun to other servers.", ""})),
         reused(registry.counter({"roost_client_reused_total", "Requests on a kept connection.", ""})),
         retries(registry.counter(
-            {"roost_client_retries_total", "Requests repeated because their connection was closed.", ""})) {
+            {"roost_client_retries_total", "Requests repeated because their connection was closed.", ""})),
+        connections(registry.gauge({"roost_client_connections", "Connections to other servers.", ""})),
+        idle(registry.gauge(
+            {"roost_client_idle_connections", "Of them, those kept for the next request.", ""})),
+        waiting(registry.gauge({"roost_client_waiting_calls", "Requests that wait for a connection.", ""})) {
     for (size_t i = 0; i < failures.size(); ++i) {
       failures[i] =
           &registry.counter({"roost_client_failures_total", "Requests without a complete answer.", ""},
@@ -28,6 +32,9 @@ struct ClientCounters {
   metrics::Counter& opened;
   metrics::Counter& reused;
   metrics::Counter& retries;
+  metrics::Gauge& connections;
+  metrics::Gauge& idle;
+  metrics::Gauge& waiting;
   std::array<metrics::Counter*, kClientErrorCount> failures{};
 };
 

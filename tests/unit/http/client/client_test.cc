@@ -391,12 +391,20 @@ TEST_CASE("client: calls beyond the limits wait their turn, or are refused", "[c
   CHECK(heard[2].log == "overload");
   CHECK(f.client->stats().connections == 1);
   CHECK(f.client->stats().waiting == 1);
+  CHECK(f.counters->connections.value() == 1);
+  CHECK(f.counters->waiting.value() == 1);
   const int fd = f.served(kHello);
   CHECK(heard[0].log == "200 end");
   CHECK(heard[1].log.empty());
   CHECK(f.server.read(fd) == "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
   f.answered(fd, kHello);
   CHECK(heard[1].log == "200 end");
+  CHECK(f.counters->waiting.value() == 0);
+  CHECK(f.counters->idle.value() == 1);
+  f.server.close(fd);
+  REQUIRE(f.settle());
+  CHECK(f.counters->idle.value() == 0);
+  CHECK(f.counters->connections.value() == 0);
 }
 
 TEST_CASE("client: over all origins too, and idle connections give way", "[client]") {

@@ -155,7 +155,7 @@ TEST_CASE("redis-server: passwords") {
   f.makeClient();
   CHECK(f.ask({"PING"}).text == "PONG");
   f.options.password = "wrong";
-  f.options.command_timeout_ms = 300;
+  f.options.command_timeout_ms = 1000;
   f.makeClient();
   f.ask({"PING"});
   CHECK(f.failure.error == RedisError::kTimeout);

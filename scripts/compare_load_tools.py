@@ -112,8 +112,8 @@ class Wrk:
         assert "Non-2xx" not in text and "Socket errors" not in text, text
         requests = int(re.search(r"(\d+) requests in", text)[1])
         return {"rate": float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1]), "busy": busy, "cpu_us": cpu_s * 1e6 / requests,
-                "mean_us": in_us(re.search(r"Latency\s+(\S+)", text)[1]), "p50_us": in_us(re.search(r"50%\s+(\S+)", text)[1]),
-                "p99_us": in_us(re.search(r"99%\s+(\S+)", text)[1])}
+                "mean_us": in_us(re.search(r"Latency\s+(\S+)", text)[1]), "p50_us": in_us(re.search(r"(?m)^\s+50%\s+(\S+)", text)[1]),
+                "p99_us": in_us(re.search(r"(?m)^\s+99%\s+(\S+)", text)[1])}
 
     fixed = None
 

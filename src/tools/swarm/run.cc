@@ -12,7 +12,7 @@ namespace roost::swarm {
 namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
-constexpr int64_t kStepNs = 20'000'000;    // how often the main thread looks
+constexpr int64_t kStepNs = 20'000'000;   // how often the main thread looks
 constexpr int64_t kAheadNs = 30'000'000;  // phases are announced so long before: longer than a worker's tick
 constexpr size_t kMostSamples = 4000;
 constexpr int64_t kPatienceNs = 30 * kSecondNs;  // with connecting, beyond what rate and timeout make of it

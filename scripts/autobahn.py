@@ -29,6 +29,7 @@ ROUTES = {
     "context": {"compression": {"min_message_bytes": 0, "server_context_takeover": True, "client_context_takeover": True}},
 }
 COMPRESSED = ("12.*", "13.*")
+ALL = [f"{n}.*" for n in (1, 2, 3, 4, 5, 6, 7, 9, 10, 12, 13)]
 
 
 def arguments():
@@ -103,7 +104,7 @@ def against_server(options, program, out, folder):
     try:
         wait_for(port, server)
         for name in ROUTES:
-            groups = [f"{n}.*" for n in (1, 2, 3, 4, 5, 6, 7, 9, 10)] if name == "plain" else COMPRESSED
+            groups = ALL[:-2] if name == "plain" else COMPRESSED
             chosen = select(options.cases, groups)
             if chosen is None:
                 continue
@@ -118,19 +119,22 @@ def against_server(options, program, out, folder):
     return runs
 
 
-def against_client(options, program, out):
+def against_client(options, program, out, name, groups, probe_options):
+    """One run of the suite as a server; {} where none of its cases is wanted."""
+    chosen = select(options.cases, groups)
+    if chosen is None:
+        return {}
     port = free_port()
-    reports = out / "client"
+    reports = out / f"client-{name}"
     shutil.rmtree(reports, ignore_errors=True)
-    chosen = [argument for case in options.cases or () for argument in ("-i", case)]
     server = subprocess.Popen([program, "-m", "fuzzingserver", *chosen, "-o", str(reports), f"127.0.0.1:{port}"],
                               stdout=subprocess.DEVNULL)
     try:
         wait_for(port, server)
-        subprocess.run([options.probe, "suite", f"ws://127.0.0.1:{port}", "roost", "compress=1", "server_context=1",
-                        "client_context=1"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([options.probe, "suite", f"ws://127.0.0.1:{port}", "roost", "compress=1", *probe_options], check=True,
+                       stdout=subprocess.DEVNULL)
         server.wait(60)  # it ends by itself when it has written its reports
-        return {"our client": results(reports)}
+        return {f"our client, {name}": results(reports)}
     finally:
         stop(server)
 
@@ -170,7 +174,9 @@ def main():
             runs.update(against_server(options, program, out, pathlib.Path(folder)))
     if options.only != "server":
         if pathlib.Path(options.probe).exists():
-            runs.update(against_client(options, program, out))
+            # Of 13.*, the suite runs some only with a client that offers to keep no context.
+            runs.update(against_client(options, program, out, "context", ALL[:-1], ["server_context=1", "client_context=1"]))
+            runs.update(against_client(options, program, out, "fresh", ["13.*"], ["server_context=1", "client_context=0"]))
         else:
             print(f"autobahn: no {options.probe}: our client is left out", file=sys.stderr)
     return 1 if show(runs) else 0

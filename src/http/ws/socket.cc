@@ -19,7 +19,6 @@ constexpr size_t kHeadroom = 16;  // before a message that is put together: for 
 constexpr size_t kFirstBuffer = 64 << 10;  // at most, whatever a header announces
 constexpr size_t kCopyLimit = 4096;        // smaller payloads are copied, larger ones referenced
 
-constexpr size_t kPlainLimit = 1024;
 constexpr size_t kKeepScratch = 1 << 20;  // of a thread's memory for compressed messages
 constexpr unsigned kIdleUnitBits = 24;    // last_message_ counts 2^24 ns, 17 ms
 
@@ -330,9 +329,6 @@ void Socket::queueCompressed(Opcode opcode, std::string_view payload) noexcept {
   std::vector<char>& coded = scratch();
   if (fresh_out_) {
     sharedDeflater(bits_out_, level).run(payload, coded);
-    // Nobody remembers it, so that a long one that has not become smaller need not go out like that.
-    if (payload.size() >= kPlainLimit && coded.size() >= payload.size())
-      return queueFrame(opcode, false, payload);
   } else {
     Working& work = working();
     if (!work.deflater) work.deflater.emplace(unsigned{bits_out_}, level);

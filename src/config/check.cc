@@ -330,11 +330,9 @@ class Checker {
     }
     std::string message = "unknown key " + inQuotes(member.key);
     if (!path.empty()) message += " in " + path;
-    std::string hint = didYouMean(member.key, candidates);
-    if (hint.empty()) {
-      const std::string home = homeOf(member.key, schema_.json, "");
-      if (!home.empty()) hint = ": it belongs in " + home;
-    }
+    // A key of another object is no misspelling of one that happens to look alike.
+    const std::string home = homeOf(member.key, schema_.json, "");
+    const std::string hint = home.empty() ? didYouMean(member.key, candidates) : ": it belongs in " + home;
     errors_.add(member.key_at, message + hint);
   }
 

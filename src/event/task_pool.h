@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -27,6 +28,9 @@ class TaskPool {
   bool submit(std::unique_ptr<Task>& task);
   // Whether there is a thread at all: where not, waiting for room is in vain.
   bool hasThreads() const noexcept { return !threads_.empty(); }
+  // stop() has been called: a task whose result nobody waits for any more may leave its work undone. Any
+  // thread.
+  bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
   // Runs what is queued, then ends the threads. Idempotent; not from a task.
   void stop();
 
@@ -37,7 +41,7 @@ class TaskPool {
   std::condition_variable ready_;
   std::deque<std::unique_ptr<Task>> queue_;
   const size_t queue_limit_;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_{false};  // changed under the lock
   std::vector<std::thread> threads_;
 };
 

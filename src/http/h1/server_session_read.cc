@@ -18,8 +18,13 @@ void ServerSession::onRead(net::Connection&, net::Chunk& in) noexcept {
         more = readBody(in);
         break;
       case Reading::kDone:
-        // The next request waits in the buffer, or in the kernel once that is enough.
-        if (in.size() >= kAheadLimit) connection_->pauseRead();
+        // The next request waits in the buffer, or in the kernel once that is enough. Where the wait may be
+        // long, a peer that is not read from could go away unseen: rather no such peer.
+        if (in.size() >= kAheadLimit && exchange_.parked()) {
+          connection_->close();
+        } else if (in.size() >= kAheadLimit) {
+          connection_->pauseRead();
+        }
         more = false;
         break;
       case Reading::kEnd:

@@ -285,6 +285,7 @@ ByteStream* ServerSession::upgrade(const ResponseHead& head,
 
 void ServerSession::parked() noexcept {
   if (reading_ != Reading::kBody) giveParkedSlot();
+  if (reading_ == Reading::kDone) connection_->resumeRead();  // to hear of the client's end
   // A client that has ended its side already is gone.
   if (!busy_ && reading_ == Reading::kDone && connection_->readEnded()) offerLater();
 }

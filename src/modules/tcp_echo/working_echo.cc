@@ -32,14 +32,15 @@ void WorkingEcho::begin(Message message) noexcept {
 
 bool WorkingEcho::submit(Message& message) noexcept {
   auto task = std::make_shared<Message>(std::move(message));
-  std::unique_ptr<event::Task> job = event::makeTask([this, work = work_, task, loop = &context_.loop()] {
-    doWork(work);
-    loop->post(event::makeTask([this, task] {
-      --under_way_;
-      submitWaiting();
-      finish(*task);
-    }));
-  });
+  std::unique_ptr<event::Task> job =
+      event::makeTask([this, work = work_, task, loop = &context_.loop(), pool = &context_.tasks()] {
+        if (!pool->stopping()) doWork(work);  // the server's end waits for what is queued
+        loop->post(event::makeTask([this, task] {
+          --under_way_;
+          submitWaiting();
+          finish(*task);
+        }));
+      });
   if (!context_.tasks().submit(job)) {
     message = std::move(*task);
     return false;

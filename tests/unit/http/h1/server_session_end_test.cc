@@ -204,6 +204,23 @@ TEST_CASE("session abort: the listener hears of it exactly once", "[session]") {
     REQUIRE(f.server.settle());
     f.handle.post([](Exchange& e) { e.park(); });
   }
+  SECTION("end while parked, with requests behind") {
+    peer.write(get("/park") + get("/hello"));
+    REQUIRE(f.server.settle());
+    peer.shutdownWrite();
+  }
+  SECTION("more behind a parked request than is kept") {
+    peer.write(get("/park"));
+    REQUIRE(f.server.settle());
+    peer.write(std::string(70'000, 'x'));
+  }
+  SECTION("parking with more behind it than is read ahead") {
+    peer.write(get("/later") + std::string(70'000, 'x'));
+    REQUIRE(f.server.settle());
+    f.handle.post([](Exchange& e) { e.park(); });
+    REQUIRE(f.server.settle());
+    peer.shutdownWrite();
+  }
   SECTION("reset in the middle of a body") {
     peer.write("POST /collect HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nab");
     REQUIRE(f.server.settle());

@@ -9,6 +9,8 @@
 namespace roost::http {
 namespace {
 
+constexpr unsigned kStatusMask = 0x3ff;  // statuses have three digits
+
 const char* textOf(Verdict verdict) noexcept {
   switch (verdict) {
     case Verdict::kContinue:
@@ -166,7 +168,7 @@ void Exchange::listen(std::unique_ptr<ExchangeListener> listener) noexcept {
 void Exchange::filterHead(ResponseHead& head, bool fin) noexcept {
   head_sent_ = true;
   if (error_status_ != 0) {
-    head.status = page_status_;
+    head.status = static_cast<int>(page_status_);
     // What the page's handler says of its file does not hold for the address that was asked for.
     if (page_status_ >= 300) {
       for (const char* name : {"ETag", "Last-Modified", "Accept-Ranges", "Cache-Control"}) head.remove(name);
@@ -250,8 +252,8 @@ void Exchange::replyError(int status, const ResponseHead* extra) noexcept {
 // that was asked: its fields are wanted on its errors too, its log counts them, and the page behind a
 // password could otherwise never say that one is needed.
 void Exchange::fetchErrorPage(int status, const ErrorPage& page, const ResponseHead* extra) noexcept {
-  error_status_ = static_cast<int16_t>(status);
-  page_status_ = page.status != 0 ? static_cast<int16_t>(page.status) : error_status_;
+  error_status_ = static_cast<unsigned>(status) & kStatusMask;
+  page_status_ = static_cast<unsigned>(page.status != 0 ? page.status : status) & kStatusMask;
   state_->error_extra = extra != nullptr ? std::make_unique<ResponseHead>(*extra) : nullptr;
   if (trace() != nullptr) trace()->note("status " + std::to_string(status) + ": its page is " + page.path);
   state_->asked_route = state_->route;
@@ -267,8 +269,9 @@ void Exchange::fetchErrorPage(int status, const ErrorPage& page, const ResponseH
 // first.
 void Exchange::replyWithoutPage(int status) noexcept {
   LOG_EVERY_SECOND(WARN, "the page {} for status {} is answered with {} itself",
-                   parked() ? std::string_view{} : state_->path, error_status_, status);
-  ResponseHead head(std::exchange(error_status_, int16_t{0}));
+                   parked() ? std::string_view{} : state_->path, errorStatus(), status);
+  ResponseHead head(errorStatus());
+  error_status_ = 0;
   if (!parked() && state_->error_extra != nullptr) head.addAll(*state_->error_extra);
   replyOwnPage(head);
 }
@@ -322,8 +325,9 @@ void Exchange::park() noexcept {
 }
 
 ExchangeHandle Exchange::handle() {
-  if (!name_.given()) name_ = context_->exchanges().add(*this);
-  return {*context_, name_};
+  ExchangeTable& names = context_->exchanges();
+  if (name_slot_ == ExchangeTable::kNone) name_slot_ = names.add(*this).slot;
+  return {*context_, names.nameOf(name_slot_)};
 }
 
 Outcome Exchange::outcome() const noexcept {
@@ -370,10 +374,8 @@ void Exchange::forget() noexcept {
     delete left_;
   }
   left_ = nullptr;
-  if (name_.given()) {
-    context_->exchanges().remove(name_.slot);
-    name_ = {};
-  }
+  if (name_slot_ != ExchangeTable::kNone)
+    context_->exchanges().remove(std::exchange(name_slot_, ExchangeTable::kNone));
   // As with the stage.
   if (listener_ != nullptr) {
     context_->loop().destroyLater(event::makeTask([gone = std::move(listener_)] {}));

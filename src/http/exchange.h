@@ -34,6 +34,8 @@ class Exchange {
  public:
   Exchange() noexcept
       : left_(nullptr),
+        error_status_(0),
+        page_status_(0),
         head_request_(false),
         has_body_(false),
         head_sent_(false),
@@ -119,7 +121,7 @@ class Exchange {
   bool isAnsweredAs() const noexcept { return state_->answered_as; }
   // The status that a page is being fetched for (Route::error_pages), 0 in an ordinary exchange. Its handler
   // answers 200 with the whole page; the status goes out in its place.
-  int errorStatus() const noexcept { return error_status_; }
+  int errorStatus() const noexcept { return static_cast<int>(error_status_); }
 
   // Where to say what is decided and why; nullptr while serving.
   Trace* trace() const noexcept { return context_->trace(); }
@@ -256,6 +258,12 @@ class Exchange {
   // As end(), but nobody is told: the protocol does that once the client has taken the answer, or is gone.
   // nullptr: nobody is to be told. REQUIRES: active().
   std::unique_ptr<ParkedState> endUntold() noexcept;
+  // The same, but it is kept here until it is taken. REQUIRES: that is before the next exchange starts.
+  void endKeepingUntold() noexcept { left_ = endUntold().release(); }
+  bool hasUntold() const noexcept { return context_ == nullptr && left_ != nullptr; }
+  std::unique_ptr<ParkedState> takeUntold() noexcept {
+    return std::unique_ptr<ParkedState>(hasUntold() ? std::exchange(left_, nullptr) : nullptr);
+  }
   // Tells the listener, then end(). Where the protocol itself answers now, `status` and `content_bytes` are
   // of that answer.
   void abort(AbortReason reason, int status = 0, uint64_t content_bytes = 0) noexcept;
@@ -276,7 +284,7 @@ class Exchange {
   Outcome outcome() const noexcept;
   Progress* progress() const noexcept {
     if (!parked_) return &state_->progress;
-    return left_ != nullptr ? &left_->progress : nullptr;
+    return left_ != nullptr && context_ != nullptr ? &left_->progress : nullptr;
   }
   void makeRequestId() const noexcept;
   void releaseService() noexcept;
@@ -292,9 +300,9 @@ class Exchange {
     RequestState* state_;  // until it parks
     ParkedState* left_;    // from then on, and while there is no exchange; owned; nullptr: nothing is left
   };
-  ExchangeTable::Name name_;
-  int16_t error_status_ = 0;  // whose page is being fetched
-  int16_t page_status_ = 0;   // to send with that page
+  uint32_t name_slot_ = ExchangeTable::kNone;
+  unsigned error_status_ : 10;  // whose page is being fetched
+  unsigned page_status_ : 10;   // to send with that page
   bool head_request_ : 1;
   bool has_body_ : 1;
   bool head_sent_ : 1;
@@ -302,7 +310,7 @@ class Exchange {
   bool paused_ : 1;  // by a filter
   bool parked_ : 1;
 };
-static_assert(sizeof(Exchange) <= 48, "a parked exchange's budget");
+static_assert(sizeof(Exchange) <= 40, "a parked exchange's budget");
 
 // An exchange's name for other threads and later times. Freely copied. Once the exchange is over, what is
 // done by the name is not done and harms nobody. The loop it names must not have been destroyed.

@@ -28,6 +28,7 @@ class ExchangeTable {
     bool given() const noexcept { return slot != kNone; }
   };
   Name add(Exchange& exchange);
+  Name nameOf(uint32_t slot) const noexcept { return {slot, entries_[slot].generation}; }
   void remove(uint32_t slot) noexcept;
   Exchange* find(Name name) const noexcept;  // nullptr: it is over
 

@@ -27,9 +27,7 @@ UpgradedSession::UpgradedSession(net::Connection& connection, std::unique_ptr<By
       end_told_(false),
       shutting_down_(false) {
   connection.setSession(*this);
-  // Until the end, where the stream's bytes begin among those of the connection.
-  if (watched_ != nullptr)
-    watched_->progress.content_bytes = connection.bytesOut() + connection.unsentBytes();
+  if (watched_ != nullptr) watched_->progress.content_bytes = 0;
 }
 
 void UpgradedSession::onRead(net::Connection& connection, net::Chunk& in) noexcept {
@@ -84,8 +82,7 @@ void UpgradedSession::onShutdown(net::Connection&) noexcept {
 void UpgradedSession::tellWatched() noexcept {
   if (watched_ == nullptr) return;
   const std::unique_ptr<ParkedState> watched = std::move(watched_);
-  const uint64_t before = watched->progress.content_bytes;
-  watched->progress.content_bytes = std::max(connection_.bytesOut(), before) - before;
+  watched->progress.uncount(connection_.unsentBytes());
   Outcome how = watched->progress.outcome(loop().nowNs());
   how.aborted = !closing_ || connection_.writing();
   how.reason = reason_;
@@ -103,11 +100,15 @@ void UpgradedSession::onClose(net::Connection& connection) noexcept {
 }
 
 void UpgradedSession::queue(std::string_view copied) noexcept {
-  if (!closing_) connection_.write(copied);
+  if (closing_) return;
+  count(copied.size());
+  connection_.write(copied);
 }
 
 void UpgradedSession::queue(BufferRef buffer, size_t offset, size_t size) noexcept {
-  if (!closing_) connection_.write(std::move(buffer), offset, size);
+  if (closing_) return;
+  count(size);
+  connection_.write(std::move(buffer), offset, size);
 }
 
 SendResult UpgradedSession::flush() noexcept {

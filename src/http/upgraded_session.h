@@ -54,6 +54,9 @@ class UpgradedSession final : public net::Session, public ByteStream {
                   std::unique_ptr<ParkedState> watched, uint32_t send_timeout_ms) noexcept;
   ~UpgradedSession() = default;
   void tellWatched() noexcept;
+  void count(size_t bytes) noexcept {
+    if (watched_ != nullptr) watched_->progress.content_bytes += bytes;
+  }
 
   net::Connection& connection_;
   std::unique_ptr<ByteStreamListener> listener_;  // nullptr: over

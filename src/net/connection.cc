@@ -101,7 +101,7 @@ void Connection::readReady() noexcept {
   switch (result.state) {
     case IoState::kDone:
       chunk->end += static_cast<uint32_t>(result.bytes);
-      bytes_in_ += result.bytes;
+      context_.countIn(*this, result.bytes);
       deliver(*chunk);
       return;
     case IoState::kEof:
@@ -181,7 +181,7 @@ void Connection::writeFile(OpenFile file, uint64_t offset, uint64_t size) noexce
 size_t Connection::writeNow(std::string_view bytes) noexcept {
   if (closed() || writing() || has(kConnecting)) return 0;
   const IoResult result = transport_->write(fd_, bytes.data(), bytes.size(), false);
-  bytes_out_ += result.bytes;
+  context_.countOut(*this, result.bytes);
   return result.bytes;
 }
 
@@ -198,7 +198,7 @@ IoResult Connection::sendTurn(size_t& most) noexcept {
   IoResult result{IoState::kWantWrite, 0, 0};
   if (most > 0) result = out_.flush(context_.out_pool_, *transport_, fd_, most);
   turn_bytes += result.bytes;
-  bytes_out_ += result.bytes;
+  context_.countOut(*this, result.bytes);
   return result;
 }
 
@@ -249,7 +249,7 @@ void Connection::resumeRead() noexcept {
 size_t Connection::discardNow(size_t most) noexcept {
   if (closed() || has(kReadPaused) || has(kReadEnded)) return 0;
   const IoResult result = transport_->discard(fd_, most);
-  bytes_in_ += result.bytes;
+  context_.countIn(*this, result.bytes);
   return result.bytes;
 }
 

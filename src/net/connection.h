@@ -22,7 +22,7 @@ class IoContext;
 // idle: bytes are read into the loop's, and what a session leaves unconsumed moves into a borrowed chunk.
 //
 // Layout, 64-bit: handler vptr 8, wheel node 24, context 8, transport 8, session 8, input chunk 8, out queue
-// 8, counters 20, fd 4, peer 20, listener and flags 4. The slab adds 8, the slot among them.
+// 8, requests 4, fd 4, peer 20, listener and flags 4. The slab adds 8, the slot among them.
 class Connection final : public event::IoHandler, private event::WheelNode {
  public:
   // A session that leaves more than this unconsumed, and does not pause reading, loses its connection
@@ -43,8 +43,6 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   void setPeer(const PeerAddr& peer) noexcept { peer_ = peer; }
   uint16_t listener() const noexcept { return listener_; }  // index of the listener it came through
   uint32_t slot() const noexcept;
-  uint64_t bytesIn() const noexcept { return bytes_in_; }
-  uint64_t bytesOut() const noexcept { return bytes_out_; }
   uint32_t requests() const noexcept { return requests_; }
   void countRequest() noexcept { ++requests_; }
   bool closed() const noexcept { return (flags_ & kClosed) != 0; }
@@ -146,14 +144,12 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   Session* session_ = nullptr;
   Chunk* in_ = nullptr;  // what the session has not consumed yet
   OutQueue out_;
-  uint64_t bytes_in_ = 0;
-  uint64_t bytes_out_ = 0;
   uint32_t requests_ = 0;
   int32_t fd_;
   PeerAddr peer_;
   uint16_t listener_;
   uint16_t flags_ = 0;
 };
-static_assert(sizeof(Connection) <= 120, "idle connection budget");
+static_assert(sizeof(Connection) <= 104, "idle connection budget");
 
 }  // namespace roost::net

@@ -13,15 +13,13 @@ struct IoCounters {
             {"roost_connections_opened_total", "Accepted connections an IO thread took over.", ""})),
         closed(registry.counter(
             {"roost_connections_closed_total", "Accepted connections that have ended.", ""})),
-        bytes_in(registry.counter(
-            {"roost_received_bytes_total", "Received on connections that have ended.", "bytes"})),
-        bytes_out(
-            registry.counter({"roost_sent_bytes_total", "Sent on connections that have ended.", "bytes"})) {}
+        bytes_in(
+            registry.counter({"roost_received_bytes_total", "Received on accepted connections.", "bytes"})),
+        bytes_out(registry.counter({"roost_sent_bytes_total", "Sent on accepted connections.", "bytes"})) {}
 
   // Accepted connections alone, here and below: those made to others are not counted.
   metrics::Counter& opened;
   metrics::Counter& closed;
-  // Added up when a connection ends, so that counting costs a busy one nothing.
   metrics::Counter& bytes_in;
   metrics::Counter& bytes_out;
 };

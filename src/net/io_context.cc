@@ -129,8 +129,6 @@ void IoContext::retire(Connection& connection) noexcept {
   closed_.store(closed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (counters_ == nullptr) return;
   counters_->closed.add();
-  counters_->bytes_in.add(connection.bytesIn());
-  counters_->bytes_out.add(connection.bytesOut());
 }
 
 void IoContext::leaveAddress(uint32_t slot) noexcept {

@@ -106,6 +106,12 @@ class IoContext final : private event::Timer, private event::Task {
   // After each batch: offers input to those who asked for that, empties the slots of what was closed in it.
   void run() noexcept override;
   void offerSoon(const Connection& connection) noexcept;
+  void countIn(const Connection& connection, size_t bytes) noexcept {
+    if (counters_ != nullptr && connection.has(Connection::kAccepted)) counters_->bytes_in.add(bytes);
+  }
+  void countOut(const Connection& connection, size_t bytes) noexcept {
+    if (counters_ != nullptr && connection.has(Connection::kAccepted)) counters_->bytes_out.add(bytes);
+  }
   // What a connection has sent in its turn; a turn ends with the batch, or when another one sends.
   size_t& turnBytes(const Connection& connection) noexcept {
     if (turn_of_ != &connection) {

@@ -292,7 +292,7 @@ void ServerSession::giveSlot() noexcept {
 
 // Nothing is under way: the connection goes back to the Protocol, and this object to its pool.
 void ServerSession::detachIfIdle(bool input_left) noexcept {
-  if (reading_ != Reading::kHead || slot_ != nullptr || sending_ != nullptr || input_left) return;
+  if (reading_ != Reading::kHead || slot_ != nullptr || exchange_.hasUntold() || input_left) return;
   connection_->setSession(protocol_);
   protocol_.release(*this);
 }
@@ -338,7 +338,7 @@ void ServerSession::onWriteBlocked(net::Connection& connection, size_t) noexcept
 }
 
 void ServerSession::onWriteComplete(net::Connection& connection) noexcept {
-  const bool told = sending_ != nullptr;
+  const bool told = exchange_.hasUntold();
   tellSent();
   if (exchange_.active()) {
     if (reading_ == Reading::kBody && !connection.readPaused()) {

@@ -124,8 +124,7 @@ class ServerSession final : public net::Session, public StreamPort {
   Protocol& protocol_;
   net::Connection* connection_ = nullptr;
   HeadSlot* slot_ = nullptr;
-  Exchange exchange_;
-  std::unique_ptr<ParkedState> sending_;  // of the exchange before, whose answer the client is still taking
+  Exchange exchange_;  // or, untold, the one before, whose answer the client is still taking
   union {
     uint64_t out_left_ = 0;     // of an answer with Content-Length
     ServerSession* next_idle_;  // while it is in the pool
@@ -146,7 +145,7 @@ class ServerSession final : public net::Session, public StreamPort {
   bool blocked_ : 1;       // a sender waits for onWritable
   bool input_behind_ : 1;  // bytes behind this request have been read already
 };
-static_assert(sizeof(ServerSession) <= 112, "a parked exchange's budget");
+static_assert(sizeof(ServerSession) <= 96, "a parked exchange's budget");
 static_assert(sizeof(ServerSession) % 16 == 0, "a cell's size");
 
 }  // namespace roost::http::h1

@@ -57,7 +57,7 @@ void ServerSession::onRead(net::Connection&, net::Chunk& in) noexcept {
 bool ServerSession::readHead(net::Chunk& in) noexcept {
   if (in.empty()) return false;
   // Answers that the peer does not take are not added to; onWriteComplete goes on.
-  if (sending_ != nullptr || connection_->queuedBytes() > kOutLimit) {
+  if (exchange_.hasUntold() || connection_->queuedBytes() > kOutLimit) {
     connection_->pauseRead();
     return false;
   }

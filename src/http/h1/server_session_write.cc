@@ -183,7 +183,7 @@ void ServerSession::endAnswer() noexcept {
 // (readHead), or a place that is given back at the end would still be taken.
 void ServerSession::endExchange() noexcept {
   if (answerWaits()) {
-    sending_ = exchange_.endUntold();
+    exchange_.endKeepingUntold();
   } else {
     exchange_.end();
   }
@@ -203,15 +203,15 @@ bool ServerSession::answerWaits() noexcept {
 }
 
 void ServerSession::tellSent() noexcept {
-  if (sending_ == nullptr) return;
-  const std::unique_ptr<ParkedState> told = std::move(sending_);
+  const std::unique_ptr<ParkedState> told = exchange_.takeUntold();
+  if (told == nullptr) return;
   told->tell(told->progress.outcome(protocol_.context().loop().nowNs()));
 }
 
 // The client has gone, or was given up, before it had taken the answer.
 void ServerSession::tellUnsent(AbortReason reason) noexcept {
-  if (sending_ == nullptr) return;
-  const std::unique_ptr<ParkedState> told = std::move(sending_);
+  const std::unique_ptr<ParkedState> told = exchange_.takeUntold();
+  if (told == nullptr) return;
   if (const HttpCounters* counters = protocol_.context().counters()) counters->aborted.add();
   told->progress.uncount(connection_->unsentBytes());
   Outcome how = told->progress.outcome(protocol_.context().loop().nowNs());

@@ -378,8 +378,8 @@ TEST_CASE("session: resuming what has not paused does nothing", "[session][regre
 }
 
 TEST_CASE("session: an idle connection has none, a parked one little", "[session]") {
-  CHECK(sizeof(net::Connection) <= 120);
-  CHECK(sizeof(h1::ServerSession) + sizeof(net::Connection) + sizeof(WaitListener) <= 256);
+  CHECK(sizeof(net::Connection) <= 104);
+  CHECK(sizeof(h1::ServerSession) + sizeof(net::Connection) + sizeof(WaitListener) <= 224);
   SessionFixture f;
   f.server.start();
   SimPeer peer = f.server.connect();

@@ -82,10 +82,7 @@ TEST_CASE("tcp_echo: a peer that does not take its echo is not read from", "[tcp
   REQUIRE(net.settle());
   CHECK(peer.readable() <= 100'000);
   uint64_t held = 0;
-  net.io().forEach([&](net::Connection& c) {
-    held = c.queuedBytes() + c.unreadBytes();
-    CHECK(c.bytesIn() < 1'000'000);
-  });
+  net.io().forEach([&](net::Connection& c) { held = c.queuedBytes() + c.unreadBytes(); });
   CHECK(held <= 1'000'000);
   CHECK(readAll(net, peer) == much);
   peer.write("more");

@@ -95,6 +95,7 @@ Result<CommandLine> parseCommandLine(int argc, char* const* argv) {
     switch (flag) {
       case 'f':
         line.config_path = ::optarg;
+        line.config_named = true;
         break;
       case 't':
         want(Action::kTest);
@@ -166,7 +167,9 @@ std::string_view helpText() noexcept {
          "                      what this machine must be set to for 10 k, 100 k, 1 M and 2 M clients, or "
          "for "
          "CLIENTS\n"
-         "                      (then the exit code is 1 when something is short); needs no configuration\n"
+         "                      (then the exit code is 1 when something is short); with -f, for the IO "
+         "threads and\n"
+         "                      the \"fd_table\" of FILE\n"
          "      --print-schema  print the JSON Schema of the configuration, for editors\n"
          "  -V, --version       print the version\n"
          "  -h, --help          print this text\n"

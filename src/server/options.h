@@ -24,6 +24,7 @@ enum class Action : unsigned char {
 struct CommandLine {
   Action action = Action::kServe;
   std::string config_path = "conf/server.json";
+  bool config_named = false;         // by -f
   std::string explain;               // the request to explain, with kExplain
   std::vector<std::string> fields;   // further fields of it
   std::string client = "127.0.0.1";  // who asks

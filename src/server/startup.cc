@@ -93,6 +93,10 @@ int explainOne(const ExplainRequest& request, const ServerConfig& config, config
   return explanation->answer.head.empty() ? kCannotServe : code;
 }
 
+int checkSystemFor(const CommandLine& line, uint64_t fd_tables) {
+  return printSystemCheck(line.clients, fd_tables) ? 0 : kCannotServe;
+}
+
 int runConfigured(const CommandLine& line) {
   ExplainRequest request;
   if (line.action == Action::kExplain) {
@@ -112,6 +116,8 @@ int runConfigured(const CommandLine& line) {
   if (line.action == Action::kDump) return print(loaded.config->dump());
   ServerConfigResult result = readServerConfig(loaded.config->root(), registry, allowedProcessors());
   if (!result.config) return failAll(result.errors);
+  if (line.action == Action::kCheckSystem)
+    return checkSystemFor(line, result.config->own_fd_tables ? result.config->io_threads : 1);
   if (line.action == Action::kTest) return print(fmt::format("roost: {} is good\n", line.config_path));
   if (line.action == Action::kExplain)
     return explainOne(request, *result.config, loaded.config->root(), registry);
@@ -131,7 +137,7 @@ int runProgram(int argc, char** argv) {
     }
     if (line->action == Action::kHelp) return print(helpText());
     if (line->action == Action::kVersion) return print(fmt::format("{}\n", versionLine()));
-    if (line->action == Action::kCheckSystem) return printSystemCheck(line->clients) ? 0 : 1;
+    if (line->action == Action::kCheckSystem && !line->config_named) return checkSystemFor(*line, 1);
     return runConfigured(*line);
   } catch (const std::exception& error) {
     return fail(error.what());

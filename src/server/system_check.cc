@@ -40,18 +40,23 @@ uint64_t acceptQueue(uint64_t clients) {
   return std::clamp<uint64_t>(clients / 64, 1024, 65535);
 }
 
-void addDescriptors(const SystemFacts& facts, Needs& needs) {
+void addDescriptors(const SystemFacts& facts, uint64_t fd_tables, Needs& needs) {
   const auto per_process = [](uint64_t clients) { return clients + kOtherDescriptors; };
+  // They are not dealt out evenly: a table may get a tenth more than its share.
+  const auto per_table = [fd_tables](uint64_t clients) {
+    const uint64_t share = fd_tables == 1 ? clients : (clients + clients / 10 + fd_tables - 1) / fd_tables;
+    return share + kOtherDescriptors;
+  };
   needs.add({"LimitNOFILE",
-             "descriptors of the process",
+             fd_tables == 1 ? "descriptors of the process" : "descriptors of an IO thread",
              false,
              facts.nofile_hard,
              {},
              "LimitNOFILE={} in the service's unit, or \"fd_table\": \"per_thread\", which gives each IO "
              "thread as many"},
-            per_process);
+            per_table);
   needs.add({"fs.nr_open", "the most that LimitNOFILE may be", false, facts.nr_open, {}, "fs.nr_open = {}"},
-            per_process);
+            per_table);
   const uint64_t open = facts.files_open.value_or(0);
   needs.add({"fs.file-max", "open files, all processes", false, facts.file_max, {}, "fs.file-max = {}"},
             [open](uint64_t clients) { return open + clients + clients / 10 + kOtherDescriptors; });
@@ -176,11 +181,11 @@ bool SystemReport::isShort(size_t index) const noexcept {
                      [index](const SystemNeed& need) { return need.isShort(index); });
 }
 
-SystemReport checkSystem(const SystemFacts& facts, std::vector<uint64_t> counts) {
+SystemReport checkSystem(const SystemFacts& facts, std::vector<uint64_t> counts, uint64_t fd_tables) {
   SystemReport report;
   report.counts = std::move(counts);
   Needs needs(report);
-  addDescriptors(facts, needs);
+  addDescriptors(facts, fd_tables, needs);
   addQueues(facts, needs);
   addMemory(facts, needs);
   const auto first = at(facts.port_range, 0);

@@ -42,13 +42,15 @@ struct SystemReport {
 };
 
 // Pure: the same facts make the same report. docs/tuning.md gives the reasons for the numbers.
-SystemReport checkSystem(const SystemFacts& facts, std::vector<uint64_t> counts);
+// `fd_tables`: among how many tables of descriptors the clients are dealt out; 1, or the IO threads of a
+// configuration that gives each its own.
+SystemReport checkSystem(const SystemFacts& facts, std::vector<uint64_t> counts, uint64_t fd_tables = 1);
 
 // A table, what to do for counts[remedied], and advice: lines for people. `color`: with ANSI colors.
 std::string formatReport(const SystemFacts& facts, const SystemReport& report, size_t remedied, bool color);
 
 // `--check-system[=clients]`: looks at this machine and writes to standard output; clients 0: kClientCounts.
 // False where something is short for the `clients` that were named.
-bool printSystemCheck(uint64_t clients);
+bool printSystemCheck(uint64_t clients, uint64_t fd_tables);
 
 }  // namespace roost::server

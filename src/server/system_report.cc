@@ -87,14 +87,17 @@ void writeTable(const SystemReport& report, Writer& out) {
   out.line("  of a machine that plays all the clients, for one address and port of the server");
 }
 
-// The three numbers of tcp_mem keep the kernel's own proportions: 3/4, 1, 3/2.
-std::string remedyFor(const SystemNeed& need, uint64_t number) {
-  if (need.setting.compare(0, 16, "net.ipv4.tcp_mem") == 0)
-    return fmt::format(fmt::runtime(need.remedy), number / 4 * 3, number, number / 2 * 3);
+// The three numbers of tcp_mem keep the kernel's own proportions, 3/4, 1, 3/2, as far as there is memory.
+std::string remedyFor(const SystemFacts& facts, const SystemNeed& need, uint64_t number) {
+  if (need.setting.compare(0, 16, "net.ipv4.tcp_mem") == 0) {
+    const uint64_t all = facts.memory_bytes ? *facts.memory_bytes / facts.page_bytes : number / 2 * 3;
+    const uint64_t pressure = std::min(number, all);
+    return fmt::format(fmt::runtime(need.remedy), pressure / 4 * 3, pressure, std::min(number / 2 * 3, all));
+  }
   return fmt::format(fmt::runtime(need.remedy), number);
 }
 
-void writeRemedies(const SystemReport& report, size_t index, Writer& out) {
+void writeRemedies(const SystemFacts& facts, const SystemReport& report, size_t index, Writer& out) {
   if (!report.isShort(index)) {
     out.line("\n{}Nothing is short for {} clients.{}", out.bold(), countText(report.counts[index]),
              out.plain());
@@ -103,7 +106,8 @@ void writeRemedies(const SystemReport& report, size_t index, Writer& out) {
   const auto write = [&](bool sysctl) {
     for (const SystemNeed& need : report.needs) {
       const bool is_sysctl = need.remedy.find(" = {") != std::string::npos;
-      if (need.isShort(index) && is_sysctl == sysctl) out.line("    {}", remedyFor(need, need.needed[index]));
+      if (need.isShort(index) && is_sysctl == sysctl)
+        out.line("    {}", remedyFor(facts, need, need.needed[index]));
     }
   };
   const auto any = [&](bool sysctl) {
@@ -130,7 +134,7 @@ std::string formatReport(const SystemFacts& facts, const SystemReport& report, s
            facts.kernel_release, facts.processors,
            facts.memory_bytes ? bytesText(*facts.memory_bytes) + " of memory" : "memory unknown");
   writeTable(report, out);
-  writeRemedies(report, remedied, out);
+  writeRemedies(facts, report, remedied, out);
   if (!report.advice.empty()) out.line("\n{}Besides{}", out.bold(), out.plain());
   for (const SystemAdvice& advice : report.advice)
     out.line("  {}{}{} {}", advice.is_warning ? out.red() : "", advice.is_warning ? "!" : "-",
@@ -139,7 +143,7 @@ std::string formatReport(const SystemFacts& facts, const SystemReport& report, s
   return out.take();
 }
 
-bool printSystemCheck(uint64_t clients) {
+bool printSystemCheck(uint64_t clients, uint64_t fd_tables) {
   const SystemFacts facts = readSystemFacts();
   std::vector<uint64_t> counts(kClientCounts.begin(), kClientCounts.end());
   size_t remedied = 2;  // a million
@@ -147,7 +151,7 @@ bool printSystemCheck(uint64_t clients) {
     counts = {clients};
     remedied = 0;
   }
-  const SystemReport report = checkSystem(facts, std::move(counts));
+  const SystemReport report = checkSystem(facts, std::move(counts), fd_tables);
   const bool color = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   fmt::print("{}", formatReport(facts, report, remedied, color));
   std::fflush(stdout);

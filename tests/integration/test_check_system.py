@@ -30,3 +30,16 @@ def test_a_wrong_number_is_told():
     done = check("--check-system=many")
     assert done.returncode == 2
     assert "not a number of clients" in done.stderr
+
+
+def test_a_configuration_says_how_many_tables_there_are(tmp_path):
+    (tmp_path / "html").mkdir()
+    file = tmp_path / "server.json"
+    file.write_text('{"worker_processes": 4, "accept": "reuseport", "fd_table": "per_thread"}')
+    assert "descriptors of an IO thread" in check("--check-system=60000", "-f", str(file)).stdout
+    file.write_text('{"worker_processes": 4}')
+    assert "descriptors of the process" in check("--check-system=60000", "-f", str(file)).stdout
+    file.write_text('{"worker_processes": 0}')
+    wrong = check("--check-system", "-f", str(file))
+    assert wrong.returncode == 1
+    assert "server.json:1:" in wrong.stderr

@@ -136,6 +136,24 @@ TEST_CASE("what is short is short from some number on", "[server][system]") {
   REQUIRE(text.find('\x1b') == std::string::npos);
 }
 
+TEST_CASE("descriptors are counted per table", "[server][system]") {
+  SystemFacts facts = ampleFacts();
+  facts.nofile_hard = 20'000;
+  facts.nr_open = 20'000;
+  REQUIRE(checkSystem(facts, {60'000}).isShort(0));
+  REQUIRE_FALSE(checkSystem(facts, {60'000}, 4).isShort(0));
+  REQUIRE(checkSystem(facts, {60'000}, 3).isShort(0));  // 22,000 each and what is no client
+  REQUIRE(needOf(checkSystem(facts, {60'000}, 4), "LimitNOFILE").needed[0] == 17'500);
+}
+
+TEST_CASE("the remedy for tcp_mem stays within memory", "[server][system]") {
+  SystemFacts facts = ampleFacts();
+  facts.memory_bytes = uint64_t{5} << 30;  // 1,310,720 pages
+  facts.tcp_mem = {1, 2, 3};
+  const std::string text = formatReport(facts, checkSystem(facts, {1'000'000}), 0, false);
+  REQUIRE(text.find("net.ipv4.tcp_mem = 750000 1000000 1310720") != std::string::npos);
+}
+
 TEST_CASE("what cannot be read is not called short", "[server][system]") {
   SystemFacts facts = ampleFacts();
   facts.somaxconn.reset();

@@ -655,8 +655,8 @@ TEST_CASE("connection: a client that cannot begin changes nothing", "[connection
 }
 
 TEST_CASE("connection: a client may say where it comes from", "[connection]") {
+  Recorder client;  // hears of the end, when the fixture goes
   Fixture f;
-  Recorder client;
   const SocketAddress local = SocketAddress::parse("127.0.0.7", 0).value();
   f.net.sys.resetCounts();
   REQUIRE(f.net.io().connect(SocketAddress::parse("127.0.0.1", 9).value(), client, &local).ok());

@@ -90,7 +90,7 @@ size_t characters(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-// A number for a message: limits are whole in every schema there is, and a double must not hide digits.
+// A number for a message; of a whole one no digit may be hidden.
 std::string numberText(const SchemaJson& number) {
   return number.is_number_integer() ? fmt::format("{}", number.get<int64_t>())
                                     : fmt::format("{}", number.get<double>());
@@ -219,11 +219,16 @@ class Checker {
 
   void checkRange(const Value& value, const SchemaJson& schema, const std::string& path) {
     const auto low = schema.find("minimum"), high = schema.find("maximum");
-    const auto below = [&value](const SchemaJson& limit) {
-      return value.is(Kind::kInt) ? value.integer < limit.get<int64_t>() : value.number < limit.get<double>();
+    // Whole numbers are compared as such, unless the limit is none: 0.01 would become 0.
+    const double number = value.is(Kind::kInt) ? static_cast<double>(value.integer) : value.number;
+    const auto whole = [&value](const SchemaJson& limit) {
+      return value.is(Kind::kInt) && limit.is_number_integer();
     };
-    const auto above = [&value](const SchemaJson& limit) {
-      return value.is(Kind::kInt) ? value.integer > limit.get<int64_t>() : value.number > limit.get<double>();
+    const auto below = [&](const SchemaJson& limit) {
+      return whole(limit) ? value.integer < limit.get<int64_t>() : number < limit.get<double>();
+    };
+    const auto above = [&](const SchemaJson& limit) {
+      return whole(limit) ? value.integer > limit.get<int64_t>() : number > limit.get<double>();
     };
     const bool wrong = (low != schema.end() && below(*low)) || (high != schema.end() && above(*high));
     if (!wrong) return;

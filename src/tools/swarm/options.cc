@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "tools/swarm/text.h"
@@ -41,7 +42,8 @@ constexpr KeyOption kKeyOptions[] = {
     {nullptr, 0, "requests-per-client", Value::kNumber, "N",
      "then it is done; the run ends when all are (0: never)"},
     {nullptr, 'd', "duration-s", Value::kNumber, "S", "the measured time (10)"},
-    {nullptr, 0, "warmup-s", Value::kNumber, "S", "load before it that does not count (1)"},
+    {nullptr, 0, "warmup-s", Value::kNumber, "S",
+     "load before it that does not count (1; 0 with --requests-per-client)"},
     {nullptr, 0, "settle-s", Value::kNumber, "S",
      "pause between the last connection and the first request, when memory is read (0.5)"},
     {nullptr, 0, "drain-s", Value::kNumber, "S", "wait so long for the last answers (2)"},
@@ -99,12 +101,30 @@ const KeyOption* findKey(std::string_view name, char letter) {
   return nullptr;
 }
 
-// A number is put in as it is: JSON's reader says what is wrong with it. What could break out of its place is
-// made a string, which the schema refuses.
-std::string jsonValue(Value kind, const std::string& value) {
-  if (kind == Value::kText || kind == Value::kTextList || kind == Value::kSwitch) return jsonText(value);
-  const bool plain = !value.empty() && value.find_first_not_of("0123456789+-.eE") == std::string::npos;
-  return plain ? value : jsonText(value);
+size_t digitsAt(std::string_view text, size_t at) {
+  const size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+  return at < text.size() ? end - at : 0;
+}
+
+// RFC 8259 section 6: what may be put into JSON as it is.
+bool isNumber(std::string_view text) {
+  size_t at = !text.empty() && text[0] == '-' ? 1 : 0;
+  const size_t whole = digitsAt(text, at);
+  if (whole == 0 || (whole > 1 && text[at] == '0')) return false;
+  at += whole;
+  if (at < text.size() && text[at] == '.') {
+    const size_t part = digitsAt(text, at + 1);
+    if (part == 0) return false;
+    at += 1 + part;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+    const size_t power = digitsAt(text, at);
+    if (power == 0) return false;
+    at += power;
+  }
+  return at == text.size();
 }
 
 // The command line on its way: what is left of it, and what it has said so far.
@@ -167,7 +187,13 @@ class Parser {
     std::string text;
     if (!value(key.name, text)) return;
     const bool list = key.value == Value::kTextList || key.value == Value::kNumberList;
-    const std::string json = jsonValue(key.value, text);
+    const bool number = key.value == Value::kNumber || key.value == Value::kNumberList;
+    if (number && !isNumber(text)) {
+      error_ = fmt::format("--{}: {} is no number, such as 10, 2.5 or 1e6, without zeros before it", key.name,
+                           jsonText(text));
+      return;
+    }
+    const std::string json = number ? text : jsonText(text);
     const auto [found, fresh] = keys_.emplace(key.name, KeyValue{json, list});
     if (fresh) return;
     found->second.text = list ? found->second.text + ", " + json : json;  // otherwise the last one counts
@@ -263,9 +289,10 @@ std::string helpText() {
       "\n"
       "Ctrl-C ends the run with a report of what was measured so far; a second one ends it at once.\n"
       "\n"
-      "Exit codes: 0 every answer was right, 1 there were errors, 2 wrong command line or scenario, 3 this "
-      "machine\n"
-      "cannot do it (descriptors, ports, threads). docs/swarm.md says what each number means.\n";
+      "Exit codes: 0 every request was sent and rightly answered, 1 not so, 2 wrong command line or "
+      "scenario,\n"
+      "3 this machine cannot do it (descriptors, ports, threads). docs/swarm.md says what each number "
+      "means.\n";
   return text;
 }
 

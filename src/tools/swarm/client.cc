@@ -30,6 +30,8 @@ void Client::opened() noexcept {
 void Client::onReadEnd(net::Connection& connection) noexcept {
   if (state_ == State::kConnecting) {
     complain(ErrorKind::kHandshake, "the server ended the connection instead");
+  } else if (!was_asked_ && state_ != State::kDone && !worker_.scenario().listens()) {
+    complain(ErrorKind::kClosedEarly, "before it was asked anything");
   } else if (state_ == State::kWaiting || (!ends_well_ && !mayEnd())) {
     complain(ErrorKind::kClosedEarly, fmt::format("after {} requests", asked_));
   } else {

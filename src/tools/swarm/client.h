@@ -39,6 +39,8 @@ class Client : public net::Session {
   virtual void ask() noexcept = 0;
   // The run is over: says good-bye where the protocol has a word for it, and closes.
   virtual void leave() noexcept;
+  // How many answers it waits for. REQUIRES: it waits.
+  virtual uint32_t owed() const noexcept { return 1; }
   // Messages it should have had beside those that it had; at the end of the run.
   virtual uint64_t missing() const noexcept { return 0; }
 
@@ -80,11 +82,13 @@ class Client : public net::Session {
   Worker& worker_;
   net::Connection* connection_ = nullptr;
   int64_t due_ns_ = 0;   // when the request waited for was due; while connecting: when that began
-  int64_t sent_ns_ = 0;  // when it was sent
-  uint32_t own_index_;   // among the clients of its thread
+  int64_t sent_ns_ = 0;  // when it was sent; while idle: since when it is
+  int64_t think_until_ns_ = 0;
+  uint32_t own_index_;  // among the clients of its thread
   uint32_t asked_ = 0;
   State state_ = State::kAway;
   bool settled_ = false;    // has been connected, or failed, once
+  bool was_asked_ = false;  // over the connection that it has
   bool ends_well_ = false;  // its connection is being closed in good order
 
  protected:

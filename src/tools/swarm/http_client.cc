@@ -112,11 +112,12 @@ bool HttpClient::finish(size_t rest) noexcept {
     worker().onPart(*this);
     return true;
   }
-  left_ = 0;
   if (rest > 0) {
     fail(ErrorKind::kProtocol, fmt::format("{} bytes behind the answer", rest));
     return false;
   }
+  if (left_ > 1) worker().onInVain(*this, left_ - 1);
+  left_ = 1;
   if (last_) endWell();
   answered();
   return false;

@@ -16,6 +16,7 @@ class HttpClient final : public Client {
   void ask() noexcept override;
   void onRead(net::Connection& connection, net::Chunk& in) noexcept override;
   void onReadEnd(net::Connection& connection) noexcept override;
+  uint32_t owed() const noexcept override { return left_; }
 
  private:
   void closed() noexcept override { in_body_ = false; }

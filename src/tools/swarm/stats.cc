@@ -15,6 +15,7 @@ constexpr Name kNames[] = {
     {"handshake not granted", "handshake"},
     {"connection reset", "reset"},
     {"closed by the server", "closed_early"},
+    {"pipelined in vain", "in_vain"},
     {"no answer in time", "timeout"},
     {"wrong status", "status"},
     {"wrong length", "length"},

@@ -19,7 +19,8 @@ enum class ErrorKind : uint8_t {
   kNoPort,
   kHandshake,  // a WebSocket or event stream was not granted
   kReset,
-  kClosedEarly,  // the server ended a connection that owed something
+  kClosedEarly,  // the server ended a connection that owed something, or was never asked
+  kInVain,       // pipelined behind an answer that was the connection's last
   kTimeout,
   kStatus,
   kLength,
@@ -61,7 +62,7 @@ struct Stats {
   metrics::Counter connected;  // attempts that succeeded
   metrics::Counter reopened;   // after the server ended a connection in good order
   metrics::Gauge open;         // connections that stand and may be asked
-  metrics::Gauge waiting;      // requests that are not answered yet
+  metrics::Gauge waiting;      // requests that are not answered yet, each of a pipeline
   metrics::Gauge done;         // clients that need nothing more
   metrics::Gauge settled;      // clients that have connected or failed at least once
   metrics::Counter requests, replies, messages, bytes_in, bytes_out;
@@ -75,8 +76,10 @@ struct Stats {
 
   std::array<std::string, kErrorKinds> first_error;  // what the first of each kind looked like
   WindowMark begin, end;
-  uint64_t unanswered = 0;  // at the end of all
-  uint64_t unsent = 0;      // due within the measured time, and never sent
+  uint64_t unanswered = 0;     // at the end of all
+  uint64_t unsent = 0;         // due, and never sent: the client waited for an answer or a connection
+  uint64_t unsent_own = 0;     // due, and never sent though nothing hindered it: our own fault
+  uint64_t least_latency = 0;  // entries of `latency` that would have become longer after the end
   int64_t last_connect_ns = 0;
   uint64_t head_bytes = 0;  // of an answer
   uint64_t body_hash = 0;   // of the first answer

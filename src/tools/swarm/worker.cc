@@ -13,6 +13,8 @@
 namespace roost::swarm {
 namespace {
 
+constexpr uint64_t kMostLooked = 1'000'000;  // requests never sent that are looked at one by one
+
 int64_t threadCpuNs() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -85,8 +87,9 @@ void Worker::spin() noexcept {
 // ---- time ----
 
 void Worker::onTimer() noexcept {
-  armed_ns_ = Control::kNever;
   const int64_t now = clockNs();
+  noteStall(now);
+  armed_ns_ = Control::kNever;
   readControl(now);
   if (finished_) return;
   openMore(now);
@@ -94,6 +97,15 @@ void Worker::onTimer() noexcept {
   think(now);
   retry(now);
   wakeBy(nextWakeNs(now));
+}
+
+// What was to happen at armed_ns_ happens only now: something else had the processor, or stopped this
+// program.
+void Worker::noteStall(int64_t now_ns) noexcept {
+  if (armed_ns_ == Control::kNever || now_ns - armed_ns_ < kStallNs) return;
+  // One soon after another continues it: what the first delayed may not have been caught up with.
+  if (armed_ns_ - stall_to_ns_ > stall_to_ns_ - stall_from_ns_) stall_from_ns_ = armed_ns_;
+  stall_to_ns_ = now_ns;
 }
 
 void Worker::wakeBy(int64_t ns) noexcept {
@@ -153,11 +165,7 @@ void Worker::closeAll() noexcept {
   closing_ = true;
   finished_ = true;
   stats_.unanswered = static_cast<uint64_t>(std::max<int64_t>(stats_.waiting.value(), 0));
-  if (scenario().rate > 0 && loading_) {
-    const uint64_t due = schedule_.dueBefore(std::min(measure_to_ns_, now) - load_from_ns_);
-    const uint64_t sent = stats_.requests.value();
-    stats_.unsent = due > sent ? due - sent : 0;
-  }
+  if (scenario().rate > 0 && loading_) countUnsent(now);
   if (asked_at_end_) stats_.errors[static_cast<size_t>(ErrorKind::kTimeout)].add(stats_.unanswered);
   for (const auto& client : clients_) {
     if (const uint64_t missing = client->missing(); missing > 0) {
@@ -166,6 +174,49 @@ void Worker::closeAll() noexcept {
     if (client->connection_ != nullptr) client->leave();
   }
   loop_->stop();
+}
+
+// How many requests of a client are due before a moment.
+uint64_t Worker::dueOf(const Client& client, int64_t until_ns) const noexcept {
+  // The clients take turns: those before this one in the turn that is not over have had one more.
+  const uint64_t all = schedule_.dueBefore(until_ns - load_from_ns_);
+  const uint64_t due = (all + clients_.size() - 1 - client.own_index_) / clients_.size();
+  const uint64_t most = scenario().requests_per_client;
+  return most > 0 ? std::min(due, most) : due;
+}
+
+// Of a request that was not sent when it was due: whether the client could have sent it.
+bool Worker::ownFault(const Client& client, int64_t due_ns) const noexcept {
+  if (due_ns >= stall_from_ns_ && due_ns < stall_to_ns_) return true;
+  return client.state_ == Client::State::kIdle && client.sent_ns_ < measure_to_ns_;
+}
+
+// What was due and has not been sent or answered has waited until now at least: left out, the latencies
+// would be those of the requests that fared well.
+void Worker::countUnsent(int64_t now_ns) noexcept {
+  const int64_t until = std::min(measure_to_ns_, now_ns);
+  const auto least = [&](int64_t due_ns, uint64_t times) {
+    if (!measuring(due_ns)) return;
+    stats_.latency.record(static_cast<uint64_t>(std::max<int64_t>(now_ns - due_ns, 0)), times);
+    stats_.least_latency += times;
+  };
+  const uint64_t all = schedule_.dueBefore(until - load_from_ns_);
+  const uint64_t stride = std::max<uint64_t>((all - std::min(all, stats_.requests.value())) / kMostLooked, 1);
+  for (const auto& owned : clients_) {
+    const Client& client = *owned;
+    if (client.state_ == Client::State::kWaiting) least(client.due_ns_, 1);
+    const uint64_t due = dueOf(client, until);
+    for (uint64_t n = client.asked_; n < due; n += stride) {
+      const int64_t due_ns = load_from_ns_ + schedule_.dueNs(client.own_index_, n);
+      const uint64_t times = std::min(stride, due - n);
+      const bool own = ownFault(client, due_ns);
+      (own ? stats_.unsent_own : stats_.unsent) += times;
+      if (own && measuring(due_ns)) {
+        stats_.send_delay.record(static_cast<uint64_t>(std::max<int64_t>(now_ns - due_ns, 0)), times);
+      }
+      least(due_ns, times);
+    }
+  }
 }
 
 // ---- load ----
@@ -191,8 +242,7 @@ void Worker::beginLoad(int64_t now_ns) noexcept {
     }
     // They do not all begin at once, but spread over one time of thinking.
     const double part = static_cast<double>(i) / static_cast<double>(clients_.size());
-    thinking_.push_back(
-        {now_ns + static_cast<int64_t>(part * static_cast<double>(scenario().think_ns)), &client});
+    thinkUntil(client, now_ns + static_cast<int64_t>(part * static_cast<double>(scenario().think_ns)));
   }
 }
 
@@ -216,20 +266,26 @@ void Worker::goOn(Client& client, int64_t now_ns) noexcept {
   if (scenario().rate > 0) {
     const int64_t due = load_from_ns_ + schedule_.dueNs(client.own_index_, client.asked_);
     if (due <= now_ns) ask(client, due, now_ns);
-  } else if (scenario().think_ns > 0 && client.asked_ > 0) {
-    thinking_.push_back({now_ns + scenario().think_ns, &client});
-    wakeBy(thinking_.front().due_ns);
-  } else {
+  } else if (client.think_until_ns_ <= now_ns) {
     ask(client, now_ns, now_ns);
   }
 }
 
+// A client thinks on while its connection is lost and opened again.
+void Worker::thinkUntil(Client& client, int64_t ns) noexcept {
+  client.think_until_ns_ = ns;
+  thinking_.push_back({ns, &client});
+  wakeBy(thinking_.front().due_ns);
+}
+
 void Worker::think(int64_t now_ns) noexcept {
   while (!thinking_.empty() && thinking_.front().due_ns <= now_ns) {
-    Client& client = *thinking_.front().client;
+    const Later later = thinking_.front();
+    Client& client = *later.client;
     thinking_.pop_front();
-    // It may have lost its connection meanwhile.
-    if (client.state_ == Client::State::kIdle && now_ns < measure_to_ns_) ask(client, 0, clockNs());
+    // Without a connection now it asks as soon as it has one. It may have asked already, and think anew.
+    const bool still = client.state_ == Client::State::kIdle && client.think_until_ns_ == later.due_ns;
+    if (still && now_ns < measure_to_ns_) ask(client, 0, clockNs());
   }
 }
 
@@ -238,7 +294,8 @@ void Worker::ask(Client& client, int64_t due_ns, int64_t now_ns) noexcept {
   client.due_ns_ = due_ns == 0 ? now_ns : due_ns;
   client.sent_ns_ = now_ns;
   client.state_ = Client::State::kWaiting;
-  stats_.waiting.add();
+  client.was_asked_ = true;
+  stats_.waiting.add(scenario().pipeline);
   stats_.requests.add(scenario().pipeline);
   client.ask();
   ++client.asked_;
@@ -250,6 +307,7 @@ void Worker::onAnswered(Client& client) noexcept {
   stats_.replies.add();
   stats_.waiting.sub();
   client.state_ = Client::State::kIdle;
+  client.sent_ns_ = now;
   if (measuring(client.due_ns_) || asked_at_end_) {
     stats_.latency.record(static_cast<uint64_t>(std::max<int64_t>(now - client.due_ns_, 0)));
     if (scenario().rate > 0) stats_.service.record(static_cast<uint64_t>(std::max<int64_t>(service, 0)));
@@ -259,6 +317,7 @@ void Worker::onAnswered(Client& client) noexcept {
   } else if (scenario().expect_max_ns > 0 && service > scenario().expect_max_ns) {
     count(ErrorKind::kTooLate, client, fmt::format("after {:.3f} ms", static_cast<double>(service) / 1e6));
   }
+  if (scenario().think_ns > 0 && now < measure_to_ns_) thinkUntil(client, now + scenario().think_ns);
   const bool enough = scenario().requests_per_client > 0 && client.asked_ >= scenario().requests_per_client;
   if (enough) {
     onDone(client);
@@ -271,7 +330,15 @@ void Worker::onAnswered(Client& client) noexcept {
 
 void Worker::onPart(const Client& client) noexcept {
   stats_.replies.add();
+  stats_.waiting.sub();
   if (measuring(client.due_ns_)) stats_.latency.record(static_cast<uint64_t>(clockNs() - client.due_ns_));
+}
+
+void Worker::onInVain(const Client& client, uint32_t requests) noexcept {
+  stats_.waiting.sub(requests);
+  if (closing_) return;  // they are unanswered
+  note(ErrorKind::kInVain, client, fmt::format("{} requests behind the connection's last answer", requests));
+  stats_.errors[static_cast<size_t>(ErrorKind::kInVain)].add(requests);
 }
 
 void Worker::onDone(Client& client) noexcept {

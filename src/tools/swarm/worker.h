@@ -84,6 +84,8 @@ class Worker final : private event::Timer {
   void onReady(Client& client) noexcept;
   void onAnswered(Client& client) noexcept;
   void onPart(const Client& client) noexcept;  // one of several pipelined answers, not the last
+  // Pipelined requests that the server will not answer: it ends the connection before.
+  void onInVain(const Client& client, uint32_t requests) noexcept;
   void onClosed(Client& client) noexcept;
   void onTimeout(Client& client) noexcept;
   void onDone(Client& client) noexcept;
@@ -111,13 +113,19 @@ class Worker final : private event::Timer {
   void goOn(Client& client, int64_t now_ns) noexcept;
   void ask(Client& client, int64_t due_ns, int64_t now_ns) noexcept;
   void retry(int64_t now_ns) noexcept;
+  void thinkUntil(Client& client, int64_t ns) noexcept;
   void think(int64_t now_ns) noexcept;
   void mark(WindowMark& mark, int64_t now_ns) noexcept;
   void spin() noexcept;
   void closeAll() noexcept;
+  void noteStall(int64_t now_ns) noexcept;
+  void countUnsent(int64_t now_ns) noexcept;
+  bool ownFault(const Client& client, int64_t due_ns) const noexcept;
+  uint64_t dueOf(const Client& client, int64_t until_ns) const noexcept;
 
   static constexpr int64_t kTickNs = 10'000'000;  // how often the phases are looked at
   static constexpr int64_t kOpeningTickNs = 1'000'000;
+  static constexpr int64_t kStallNs = 20'000'000;   // this thread came so late that it could not do its part
   static constexpr uint32_t kMostConnecting = 256;  // attempts under way, where no rate is given
 
   const Plan& plan_;
@@ -143,10 +151,11 @@ class Worker final : private event::Timer {
   int64_t measure_to_ns_ = Control::kNever;
   int64_t end_ns_ = Control::kNever;
   int64_t armed_ns_ = Control::kNever;
-  int64_t idle_ns_ = 0;      // polled in vain
-  uint64_t paced_ = 0;       // requests of the schedule that have come due
-  uint32_t opened_ = 0;      // clients that have been told to connect
-  uint32_t connecting_ = 0;  // attempts under way
+  int64_t stall_from_ns_ = 0, stall_to_ns_ = 0;  // the last one
+  int64_t idle_ns_ = 0;                          // polled in vain
+  uint64_t paced_ = 0;                           // requests of the schedule that have come due
+  uint32_t opened_ = 0;                          // clients that have been told to connect
+  uint32_t connecting_ = 0;                      // attempts under way
   uint32_t done_ = 0;
   bool loading_ = false;
   bool asked_at_end_ = false;

@@ -23,6 +23,7 @@ void Worker::open(Client& client) noexcept {
   stats_.attempts.add();
   client.state_ = Client::State::kConnecting;
   client.ends_well_ = false;
+  client.was_asked_ = false;
   client.due_ns_ = clockNs();
   ++connecting_;
   const auto& sources = plan_.sources;
@@ -52,6 +53,7 @@ void Worker::onReady(Client& client) noexcept {
   stats_.connect.record(static_cast<uint64_t>(std::max<int64_t>(now - client.due_ns_, 0)));
   if (!client.settled_) stats_.last_connect_ns = now;
   client.state_ = Client::State::kIdle;
+  client.sent_ns_ = now;
   // One deadline after the other stands for all requests: when it passes, the newest one decides (onTimeout).
   if (scenario().listens()) {
     client.connection_->clearDeadline();
@@ -73,7 +75,10 @@ void Worker::onClosed(Client& client) noexcept {
   } else {
     stats_.open.sub();
   }
-  if (client.state_ == Client::State::kWaiting) stats_.waiting.sub();
+  if (client.state_ == Client::State::kWaiting) {
+    if (client.owed() > 1) onInVain(client, client.owed() - 1);  // the first of them is an error already
+    stats_.waiting.sub();
+  }
   const bool was_done = client.state_ == Client::State::kDone;
   client.state_ = Client::State::kAway;
   settle(client);

@@ -26,6 +26,7 @@ struct TestServer final : net::Session, net::SessionFactory {
   bool stalls = false;  // keeps what it would answer until it no longer does
   bool ends = false;    // after an answer
   std::vector<std::pair<net::Connection*, std::string>> owed;
+  net::Connection* last = nullptr;  // that was accepted
 
   TestServer() {
     net.io().setFactory(0, *this);
@@ -37,7 +38,10 @@ struct TestServer final : net::Session, net::SessionFactory {
                                                net::Acceptor::Trigger::kLevel);
     REQUIRE(acceptor->start().ok());
   }
-  net::Session& sessionFor(net::Connection&) noexcept override { return *this; }
+  net::Session& sessionFor(net::Connection& connection) noexcept override {
+    last = &connection;
+    return *this;
+  }
   void onRead(net::Connection& connection, net::Chunk& in) noexcept override {
     if (!answer.empty() && whole_requests &&
         std::string_view(in.data(), in.size()).find("\r\n\r\n") == std::string::npos)
@@ -50,6 +54,9 @@ struct TestServer final : net::Session, net::SessionFactory {
     }
     connection.write(text);
     if (ends) connection.closeAfterWrite(false);
+  }
+  void onClose(net::Connection& connection) noexcept override {
+    if (last == &connection) last = nullptr;
   }
   void goOn() {
     stalls = false;
@@ -161,6 +168,68 @@ TEST_CASE("swarm: what is due and never sent is told", "[swarm]") {
   CHECK(f.stats.requests.value() == 2);
   CHECK(f.stats.unanswered == 2);
   CHECK(f.stats.unsent == 48);
+  CHECK(f.stats.unsent_own == 0);
+  // All of them count with what they have waited until the end.
+  CHECK(f.stats.latency.count() == 50);
+  CHECK(f.stats.least_latency == 50);
+  CHECK(f.stats.latency.max() >= 1490 * kMs);
+}
+
+TEST_CASE("swarm: what it could not send because it stood still itself is not the server's doing",
+          "[swarm]") {
+  Fixture f("tcp://127.0.0.1:9", R"({"clients": 2, "rate": 100})");
+  f.start(500);
+  f.pass(21 + 200);
+  f.server.net.sys.advanceMs(2000);
+  f.pass(10);
+  CHECK(f.worker->finished());
+  CHECK(f.stats.unsent == 0);
+  CHECK(f.stats.unsent_own >= 28);
+  CHECK(f.stats.unsent_own + f.stats.requests.value() == 50);
+  CHECK(f.stats.send_delay.max() >= 1990 * kMs);
+  CHECK(f.stats.latency.count() == 50);
+  CHECK(f.stats.least_latency == f.stats.unsent_own);
+  CHECK(f.stats.errorCount() == 0);
+}
+
+TEST_CASE("swarm: clients that have asked often enough owe nothing to the schedule", "[swarm]") {
+  Fixture f("tcp://127.0.0.1:9", R"({"clients": 2, "rate": 100, "requests_per_client": 3})");
+  f.start(500);
+  f.pass(1000);
+  CHECK(f.worker->finished());
+  CHECK(f.stats.replies.value() == 6);
+  CHECK(f.stats.unsent + f.stats.unsent_own == 0);
+}
+
+TEST_CASE("swarm: a client thinks no faster for losing its connection", "[swarm]") {
+  Fixture f("http://127.0.0.1:9/", R"({"clients": 1, "think_ms": 20, "reconnect_delay_ms": 1})");
+  f.server.answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+  f.start(400);
+  f.pass(21);
+  for (int i = 0; i < 80; ++i) {
+    if (f.server.last != nullptr) f.server.last->close();
+    f.pass(5);
+  }
+  f.pass(1500);
+  CHECK(f.stats.reopened.value() >= 15);
+  CHECK(f.stats.replies.value() >= 18);
+  CHECK(f.stats.replies.value() <= 21);
+}
+
+TEST_CASE("swarm: a connection that ends before it is asked anything is an error, opened again later",
+          "[swarm]") {
+  Fixture f("http://127.0.0.1:9/", R"({"clients": 1, "reconnect_delay_ms": 100})");
+  f.start(1000);
+  f.control.load_from_ns = Control::kNever;
+  for (int i = 0; i < 3000; ++i) {
+    f.pass(1);
+    if (f.server.last != nullptr) f.server.last->close();
+  }
+  CHECK(f.worker->finished());
+  CHECK(f.stats.reopened.value() == 0);
+  CHECK(f.errors(ErrorKind::kClosedEarly) >= 9);
+  CHECK(f.errors(ErrorKind::kClosedEarly) <= 11);
+  CHECK(f.stats.errorCount() == f.errors(ErrorKind::kClosedEarly));
 }
 
 TEST_CASE("swarm: an echo that differs is found", "[swarm]") {
@@ -234,6 +303,39 @@ TEST_CASE("swarm: pipelined requests go out together and are all answered", "[sw
   CHECK(f.stats.replies.value() == 12);
   CHECK(f.stats.latency.count() == 12);
   CHECK(f.stats.bytes_out.value() == 12 * f.plan.request.size() / 3);
+}
+
+TEST_CASE("swarm: pipelined requests that are never answered are counted", "[swarm]") {
+  const std::string one = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+  const std::string last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
+  struct Case {
+    std::string answer;
+    bool ends;
+    uint64_t in_vain, other;  // of each write
+  };
+  for (const Case& c : {Case{one + last, true, 2, 0}, Case{last, true, 3, 0}, Case{one, true, 2, 1},
+                        Case{one + one + one + last, true, 0, 0}}) {
+    CAPTURE(c.answer);
+    Fixture f("http://127.0.0.1:9/",
+              R"({"clients": 1, "think_ms": 10, "pipeline": 4, "reconnect_delay_ms": 10})");
+    f.server.answer = c.answer;
+    f.server.ends = c.ends;
+    f.start(200);
+    f.pass(1500);
+    CHECK(f.worker->finished());
+    const uint64_t writes = f.stats.requests.value() / 4;
+    CHECK(writes >= 8);
+    CHECK(f.errors(ErrorKind::kInVain) == c.in_vain * writes);
+    CHECK(f.stats.errorCount() == (c.in_vain + c.other) * writes);
+    CHECK(f.stats.requests.value() == f.stats.replies.value() + f.stats.errorCount());
+    CHECK(f.stats.waiting.value() == 0);
+  }
+  Fixture f("http://127.0.0.1:9/", R"({"clients": 1, "pipeline": 4})");
+  f.server.answer = one;
+  f.start(200);
+  f.pass(1500);
+  CHECK(f.stats.replies.value() == 1);
+  CHECK(f.stats.unanswered == 3);
 }
 
 TEST_CASE("swarm: long content is counted without being read", "[swarm]") {

@@ -44,6 +44,18 @@ Status checkDescriptors(const Scenario& scenario, const Machine& machine, uint64
   return {};
 }
 
+bool canTakeAddresses(const Scenario& scenario) noexcept {
+  return scenario.loopback && scenario.target.family() == AF_INET;
+}
+
+// What helps a scenario that is short of ports.
+std::string morePorts(const Scenario& scenario, uint32_t addresses) {
+  if (canTakeAddresses(scenario)) return fmt::format("--source-addresses {} is enough", addresses);
+  return scenario.loopback
+             ? "::1 is the only address to come from: load 127.0.0.1 instead, or widen that range"
+             : "Away from loopback there is one address to come from: widen that range";
+}
+
 Status checkPorts(const Scenario& scenario, const Machine& machine, Layout& layout) {
   const uint64_t addresses = std::max<uint64_t>(layout.source_addresses, 1);
   const uint64_t ports = addresses * machine.ports();
@@ -54,15 +66,12 @@ Status checkPorts(const Scenario& scenario, const Machine& machine, Layout& layo
         "to "
         "{}) gives {}: {} short. {}",
         scenario.clients, addresses, addresses == 1 ? "" : "es", machine.first_port, machine.last_port, ports,
-        scenario.clients - ports,
-        scenario.loopback ? fmt::format("--source-addresses {} is enough", least)
-                          : "Away from loopback there is one address to come from: widen that range"));
+        scenario.clients - ports, morePorts(scenario, least)));
   }
   if (scenario.clients * 10 > ports * 9) {
     layout.warnings.push_back(
-        fmt::format("{} clients take nearly all of {} local ports: connecting gets slow; more "
-                    "--source-addresses help",
-                    scenario.clients, ports));
+        fmt::format("{} clients take nearly all of {} local ports: connecting gets slow{}", scenario.clients,
+                    ports, canTakeAddresses(scenario) ? "; more --source-addresses help" : ""));
   }
   return {};
 }
@@ -108,7 +117,7 @@ Result<Layout> planLayout(const Scenario& scenario, const Machine& machine) {
   Status status = checkDescriptors(scenario, machine, per_thread, layout);
   if (!status.ok()) return status;
 
-  if (scenario.loopback && scenario.target.family() == AF_INET) {
+  if (canTakeAddresses(scenario)) {
     // Half of an address's ports, so that a free one is found quickly.
     layout.source_addresses = scenario.source_addresses >= 0
                                   ? static_cast<uint32_t>(scenario.source_addresses)
@@ -125,6 +134,15 @@ Result<Layout> planLayout(const Scenario& scenario, const Machine& machine) {
                     kernel_bytes >> 20, machine.available_bytes >> 20));
   }
   return layout;
+}
+
+Status checkProcesses(const std::vector<int>& pids) {
+  for (const int pid : pids) {
+    if (readProcesses({pid}).ok) continue;
+    return Status::error(
+        fmt::format("--pid: there is no process {} here whose memory and processor time can be read", pid));
+  }
+  return {};
 }
 
 std::vector<net::SocketAddress> loopbackSources(uint32_t count) {

@@ -33,6 +33,9 @@ struct Layout {
 // suffice, with by how much and what to do.
 Result<Layout> planLayout(const Scenario& scenario, const Machine& machine);
 
+// Whether the server's processes are there to be watched. Errors: the first one that is not.
+Status checkProcesses(const std::vector<int>& pids);
+
 // 127.0.0.1, 127.0.0.2, ...; without ports.
 std::vector<net::SocketAddress> loopbackSources(uint32_t count);
 

@@ -43,7 +43,9 @@ std::string loadText(const Scenario& scenario) {
   if (scenario.listens())
     return scenario.kind == Kind::kWs && scenario.ws_mode == WsMode::kQuiet ? "quiet" : "listening";
   if (scenario.rate > 0)
-    return fmt::format("fixed rate of {}/s", grouped(static_cast<uint64_t>(scenario.rate)));
+    return fmt::format("fixed rate of {}/s", std::trunc(scenario.rate) == scenario.rate
+                                                 ? grouped(static_cast<uint64_t>(scenario.rate))
+                                                 : fmt::format("{:.6g}", scenario.rate));
   if (scenario.think_ns > 0) return fmt::format("{} ms between requests", scenario.think_ns / 1'000'000);
   return "each asks again when answered";
 }
@@ -68,6 +70,23 @@ void connectRows(std::string& text, const Plan& plan, const Outcome& outcome) {
   if (total.connect.count() > 0) row(text, "connecting", latencyLine(total.connect));
 }
 
+void latencyRows(std::string& text, const Scenario& scenario, const Outcome& outcome) {
+  const Stats& total = outcome.total;
+  if (total.latency.count() > 0) row(text, "latency", latencyLine(total.latency));
+  if (total.least_latency > 0) {
+    row(text, "at least",
+        fmt::format("{} of these {} had no answer at the end: they count with the time until then",
+                    grouped(total.least_latency), grouped(total.latency.count())));
+  }
+  if (outcome.replies > 0 && total.latency.count() == total.least_latency) {
+    row(text, "note",
+        std::string("no request that was due within the measured time was answered") +
+            (scenario.rate > 0 ? ": the backlog of the warm-up outlasted the run" : ""));
+  }
+  if (total.service.count() > 0) row(text, "from send", latencyLine(total.service));
+  if (total.send_delay.count() > 0) row(text, "sent late", latencyLine(total.send_delay));
+}
+
 void loadRows(std::string& text, const Plan& plan, const Outcome& outcome) {
   const Stats& total = outcome.total;
   const Scenario& scenario = plan.scenario;
@@ -77,6 +96,11 @@ void loadRows(std::string& text, const Plan& plan, const Outcome& outcome) {
         fmt::format(
             "{} in {:.2f} s: {}/s", grouped(eventsOf(plan, outcome)), outcome.measured_s,
             grouped(static_cast<uint64_t>(listens ? outcome.messages_per_s : outcome.replies_per_s))));
+  }
+  if (!listens && outcome.replies == 0 && total.replies.value() > 0) {
+    row(text, "note",
+        fmt::format("all of {} answers came before the measured time or after it (warmup_s, duration_s)",
+                    grouped(total.replies.value())));
   }
   if (scenario.asksAtEnd()) {
     row(text, "at the end",
@@ -88,14 +112,17 @@ void loadRows(std::string& text, const Plan& plan, const Outcome& outcome) {
                     bytesText(static_cast<double>(outcome.bytes_in) / outcome.measured_s),
                     bytesText(static_cast<double>(outcome.bytes_out) / outcome.measured_s)));
   }
-  if (total.latency.count() > 0) row(text, "latency", latencyLine(total.latency));
-  if (total.service.count() > 0) {
-    row(text, "from send", latencyLine(total.service));
-    row(text, "sent late", latencyLine(total.send_delay));
-  }
+  latencyRows(text, scenario, outcome);
   if (total.delivery.count() > 0) row(text, "delivery", latencyLine(total.delivery));
-  if (total.unsent > 0)
-    row(text, "not sent", grouped(total.unsent) + " requests were due, and their clients still waiting");
+  if (total.unsent > 0) {
+    row(text, "not sent",
+        grouped(total.unsent) +
+            " requests were due, and their clients still waiting for an answer or a connection");
+  }
+  if (total.unsent_own > 0) {
+    row(text, "not sent",
+        grouped(total.unsent_own) + " requests were due, and swarm itself was late: not the server's doing");
+  }
   if (total.unanswered > 0) row(text, "unanswered", grouped(total.unanswered) + " at the end");
 }
 
@@ -112,9 +139,10 @@ void costRows(std::string& text, const Plan& plan, const Outcome& outcome) {
   row(text, "swarm", cpuText(costs.own_cpu_us, costs.own_cpu_busy) + memory(costs.own_bytes));
   if (!plan.scenario.pids.empty()) {
     row(text, "server",
-        outcome.server.held.ok
-            ? cpuText(costs.server_cpu_us, costs.server_cpu_busy) + memory(costs.server_bytes)
-            : "its /proc could not be read");
+        (outcome.server_ended                ? "it ended during the run"
+         : std::isnan(costs.server_cpu_busy) ? "CPU not measured"
+                                             : cpuText(costs.server_cpu_us, costs.server_cpu_busy)) +
+            memory(costs.server_bytes));
   }
   if (!std::isnan(costs.kernel_slab_bytes) && outcome.held >= 100) {
     row(text, "kernel",
@@ -126,7 +154,7 @@ void costRows(std::string& text, const Plan& plan, const Outcome& outcome) {
 
 void errorRows(std::string& text, const Outcome& outcome) {
   const Stats& total = outcome.total;
-  row(text, "errors", grouped(total.errorCount()));
+  row(text, "errors", grouped(total.errorCount()) + (total.errorCount() > 0 ? " in the whole run" : ""));
   for (size_t i = 0; i < kErrorKinds; ++i) {
     const uint64_t count = total.errors[i].value();
     if (count == 0) continue;
@@ -134,6 +162,7 @@ void errorRows(std::string& text, const Outcome& outcome) {
     text += fmt::format("    {:>9} {}{}\n", grouped(count), errorName(static_cast<ErrorKind>(i)),
                         first.empty() ? "" : "; the first: " + first);
   }
+  for (const std::string& reason : shortcomings(outcome)) row(text, "failed", reason);
 }
 
 // ---- JSON ----
@@ -222,6 +251,7 @@ void addCounts(Members& json, const Outcome& outcome) {
   json.add("bytes_out", outcome.bytes_out);
   json.add("unanswered", total.unanswered);
   json.add("unsent", total.unsent);
+  json.add("unsent_own", total.unsent_own);
 }
 
 void addLatencies(Members& json, const Plan& plan, const Outcome& outcome) {
@@ -229,6 +259,7 @@ void addLatencies(Members& json, const Plan& plan, const Outcome& outcome) {
   const Stats& total = outcome.total;
   json.add("connect_latency", latencyJson(total.connect));
   json.add("latency", latencyJson(total.latency));
+  json.add("latency_at_least", total.least_latency);
   json.add("latency_from_send", latencyJson(scenario.rate > 0 ? total.service : total.latency));
   json.add("send_delay", latencyJson(total.send_delay));
   json.add("delivery_latency", latencyJson(total.delivery));
@@ -247,7 +278,8 @@ void addCosts(Members& json, const Plan& plan, const Outcome& outcome) {
   json.add("server_bytes_held", outcome.server.held.anon_bytes);
   json.add("kernel_slab_bytes_per_client", number(costs.kernel_slab_bytes));
   json.add("kernel_tcp_bytes_per_client", number(costs.kernel_tcp_bytes));
-  json.add("server_waiting", part(outcome.server_waited_s));
+  json.add("server_ended", outcome.server_ended ? "true" : "false");
+  json.add("server_waiting", std::isnan(costs.server_cpu_busy) ? "null" : part(outcome.server_waited_s));
   json.add("own_waiting", part(outcome.own_waited_s));
 }
 
@@ -274,6 +306,26 @@ Costs costsOf(const Plan& plan, const Outcome& outcome) {
   return costs;
 }
 
+std::vector<std::string> shortcomings(const Outcome& outcome) {
+  const Stats& total = outcome.total;
+  std::vector<std::string> reasons;
+  if (total.connected.value() == 0) {
+    reasons.emplace_back("nobody could connect");
+  } else if (outcome.held == 0 && !outcome.interrupted) {
+    reasons.emplace_back("no connection lasted until the load was to begin");
+  }
+  if (total.requests.value() > 0 && total.replies.value() == 0) {
+    reasons.emplace_back("not one request was answered");
+  } else if (total.unanswered > 0 && !outcome.interrupted) {
+    reasons.push_back(grouped(total.unanswered) + " requests were not answered");
+  }
+  if (total.unsent > 0 && !outcome.interrupted) {
+    reasons.push_back(grouped(total.unsent) + " requests could not be sent: the server did not keep up");
+  }
+  if (outcome.server_ended) reasons.emplace_back("the server, or one of its processes, ended during the run");
+  return reasons;
+}
+
 std::string textReport(const Plan& plan, const Outcome& outcome) {
   std::string text = headText(plan);
   if (!plan.scenario.description.empty()) text += "  " + plan.scenario.description + "\n";
@@ -295,6 +347,11 @@ std::string jsonReport(const Plan& plan, const Outcome& outcome) {
   json.add("head_bytes", total.head_bytes);
   json.add("body_hash", total.has_body_hash ? fmt::format("\"{:016x}\"", total.body_hash) : "null");
   json.add("errors", errorsJson(total));
+  std::string failed;
+  for (const std::string& reason : shortcomings(outcome)) {
+    failed += (failed.empty() ? "" : ", ") + jsonText(reason);
+  }
+  json.add("failed", "[" + failed + "]");
   json.add("samples", samplesJson(outcome));
   return json.text();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/swarm/run.h"
 
@@ -14,6 +15,9 @@ struct Costs {
   double kernel_slab_bytes, kernel_tcp_bytes;  // per client held, both ends where they are on this machine
 };
 Costs costsOf(const Plan& plan, const Outcome& outcome);
+
+// What is wrong with a run beside the errors that were counted, a phrase each; none where all is right.
+std::vector<std::string> shortcomings(const Outcome& outcome);
 
 // For people. Several lines, each ended.
 std::string textReport(const Plan& plan, const Outcome& outcome);

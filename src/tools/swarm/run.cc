@@ -97,6 +97,7 @@ Status Run::execute(Outcome& outcome) {
   drain(outcome);
   for (const auto& thread : threads_) thread->thread.join();
   outcome.interrupted = interrupts_.load() > 0;
+  outcome.server_ended = !plan_.scenario.pids.empty() && !readProcesses(plan_.scenario.pids).ok;
   sum(outcome);
   return {};
 }
@@ -248,6 +249,8 @@ void Run::addCounts(const Stats& stats, Stats& total) {
   total.delivery.merge(stats.delivery);
   total.unanswered += stats.unanswered;
   total.unsent += stats.unsent;
+  total.unsent_own += stats.unsent_own;
+  total.least_latency += stats.least_latency;
   total.last_connect_ns = std::max(total.last_connect_ns, stats.last_connect_ns);
   if (stats.head_bytes > 0) total.head_bytes = stats.head_bytes;
   if (stats.has_body_hash) {
@@ -286,6 +289,7 @@ void Run::sum(Outcome& outcome) {
   const auto between = [](int64_t begin_ns, int64_t end_ns) { return seconds(end_ns - begin_ns); };
   outcome.connect_s = between(begin_ns_, total.last_connect_ns);
 
+  if (!outcome.server.begin.ok || !outcome.server.end.ok) return;
   outcome.server_waited_s = between(outcome.server.begin.waited_ns, outcome.server.end.waited_ns);
   outcome.server_cpu_s = between(outcome.server.begin.cpu_ns, outcome.server.end.cpu_ns);
 }

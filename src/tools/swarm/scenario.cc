@@ -132,7 +132,9 @@ void readLoad(Node root, Scenario& scenario) {
   scenario.connect_timeout_ms = asU32(root["connect_timeout_ms"]);
   scenario.timeout_ms = asU32(root["timeout_ms"]);
   scenario.settle_ns = secondsNs(root["settle_s"]);
-  scenario.warmup_ns = secondsNs(root["warmup_s"]);
+  // Who asks a few times only would be done before the measured time.
+  const bool few = scenario.requests_per_client > 0 && root["warmup_s"].isDefault();
+  scenario.warmup_ns = few ? 0 : secondsNs(root["warmup_s"]);
   scenario.duration_ns = secondsNs(root["duration_s"]);
   scenario.drain_ns = secondsNs(root["drain_s"]);
   scenario.reconnect = root["reconnect"].asBool();

@@ -86,14 +86,15 @@ int report(const Options& options, const Plan& plan, const Outcome& outcome) {
   if (!options.json_file.empty()) status = writeFile(options.json_file, jsonReport(plan, outcome));
   if (status.ok() && !options.svg_file.empty()) status = writeFile(options.svg_file, svgPlot(plan, outcome));
   if (!status.ok()) return complain(status.message(), kCannot);
-  const bool nothing = outcome.held == 0 && outcome.total.connected.value() == 0;
-  return outcome.total.errorCount() > 0 || nothing ? kErrors : kAllRight;
+  return outcome.total.errorCount() > 0 || !shortcomings(outcome).empty() ? kErrors : kAllRight;
 }
 
 int execute(const Options& options) {
   auto scenario =
       loadScenario(options.scenario_file, options.overlay, options.overlay_names, options.allow_remote);
   if (!scenario.ok()) return complain(scenario.status().message(), kWrongUse);
+  const Status processes = checkProcesses(scenario->pids);
+  if (!processes.ok()) return complain(processes.message(), kWrongUse);
   const Machine machine = readMachine();
   auto layout = planLayout(*scenario, machine);
   if (!layout.ok()) return complain(layout.status().message(), kCannot);

@@ -46,6 +46,23 @@ def test_a_wrong_echo_is_found(serve, kind):
     assert report["errors"][kind]["first"].startswith("client ")
 
 
+def test_a_server_that_never_answers_is_found():
+    with ForeignServer(until_closed) as server:
+        closed = measure(f"http://127.0.0.1:{server.port}/", "-c", 5, "--drain-s", 0.1, code=1)
+        fixed = measure(f"http://127.0.0.1:{server.port}/", "-c", 5, "-r", 100, "--drain-s", 0.1, code=1)
+    for report in closed, fixed:
+        assert report["unanswered"] == 5 and report["failed"][0] == "not one request was answered"
+    assert fixed["unsent"] >= 20 and fixed["latency_at_least"] == fixed["latency"]["count"] >= 25
+
+
+def test_a_server_that_hangs_up_at_once_is_found_and_not_stormed():
+    with ForeignServer(lambda connection: None) as server:
+        report = measure(f"http://127.0.0.1:{server.port}/", "-c", 3, "--reconnect-delay-ms", 100, code=1)
+    errors = errors_of(report)
+    assert errors and set(errors) <= {"closed_early", "reset"}
+    assert report["connections_reopened"] == 0 and report["connect_attempts"] < 60
+
+
 def test_refused_connections_are_counted():
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]

@@ -205,6 +205,11 @@ TEST_CASE("swarm: what is wrong with a scenario is said with its place", "[swarm
        std::vector<Case>{{{"-c", "0"}, "--clients: "},
                          {{"-c", "many"}, "--clients: "},
                          {{"-c", "1}, {"}, "--clients: "},
+                         {{"-c", "010"}, "--clients: \"010\" is no number"},
+                         {{"-c", "1."}, "--clients: \"1.\" is no number"},
+                         {{"-r", "1e"}, "--rate: \"1e\" is no number"},
+                         {{"--pid", "-"}, "--pid: \"-\" is no number"},
+                         {{"-d", "0"}, "--duration-s: duration_s must be between 0.01 and 86400 s, not 0"},
                          {{"-d", "1e9"}, "--duration-s: "},
                          {{"http://127.0.0.1:0/"}, "--url: needs a port"},
                          {{"http://example.org/"}, "--url: \"example.org\" is no IP address"},
@@ -225,6 +230,16 @@ TEST_CASE("swarm: what is wrong with a scenario is said with its place", "[swarm
     CHECK_THAT(errorOf(c.arguments), Catch::Contains(c.text));
   }
   CHECK(scenarioOf({"http://192.0.2.1/", "--allow-remote"}).ok());
+  for (const char* number : {"0", "0.5", "10", "1e3", "2.5E+1", "10e-1"}) {
+    CAPTURE(number);
+    CHECK(scenarioOf({"-r", number}).ok());
+  }
+}
+
+TEST_CASE("swarm: who asks a few times only is not warmed up, unless told to be", "[swarm]") {
+  CHECK(scenarioOf({"-c", "1"})->warmup_ns == 1'000'000'000);
+  CHECK(scenarioOf({"--requests-per-client", "1"})->warmup_ns == 0);
+  CHECK(scenarioOf({"--requests-per-client", "1", "--warmup-s", "1"})->warmup_ns == 1'000'000'000);
 }
 
 TEST_CASE("swarm: the help names every key of a scenario, and none beside", "[swarm]") {
@@ -266,6 +281,12 @@ TEST_CASE("swarm: a run is laid out over threads and addresses, or what is short
   CHECK_THAT(layout({"-c", "60000", "--source-addresses", "2"}).status().message(),
              Catch::Contains("3536 short") && Catch::Contains("--source-addresses 3"));
   CHECK(layout({"-c", "28000", "--source-addresses", "1"})->warnings.size() == 1);
+  CHECK_THAT(layout({"http://[::1]:80/", "-c", "60000"}).status().message(),
+             Catch::Contains("31768 short") && Catch::Contains("load 127.0.0.1 instead") &&
+                 !Catch::Contains("--source-addresses"));
+  const auto tight = layout({"http://[::1]:80/", "-c", "28000"});
+  REQUIRE(tight->warnings.size() == 1);
+  CHECK_THAT(tight->warnings[0], !Catch::Contains("--source-addresses"));
   machine.system_descriptors = 50'000;
   CHECK_THAT(layout({"-c", "60000"}).status().message(), Catch::Contains("fs.file-max by at least 10000"));
   machine.descriptors = 20;
@@ -286,6 +307,38 @@ TEST_CASE("swarm: numbers read well", "[swarm]") {
   CHECK(clockText(61.2) == "1:02");
   CHECK(clockText(3723) == "1:02:03");
   CHECK(jsonText("a\"\\\n") == "\"a\\\"\\\\\\u000a\"");
+}
+
+TEST_CASE("swarm: what was wrong with a run beside its errors is said", "[swarm]") {
+  const Plan plan(scenarioOf({"http://127.0.0.1:1/", "-r", "0.5", "--pid", "1"}).value());
+  Outcome outcome;
+  CHECK(shortcomings(outcome) == std::vector<std::string>{"nobody could connect"});
+  outcome.total.connected.add(2);
+  CHECK_THAT(shortcomings(outcome).at(0), Catch::Contains("no connection lasted"));
+  outcome.held = 2;
+  CHECK(shortcomings(outcome).empty());
+  outcome.total.requests.add(9);
+  CHECK_THAT(shortcomings(outcome).at(0), Catch::Contains("not one request"));
+  outcome.total.replies.add(4);
+  outcome.replies = 3;
+  outcome.total.unanswered = 2;
+  outcome.total.unsent = 3;
+  outcome.total.unsent_own = 5;
+  outcome.server_ended = true;
+  outcome.server_waited_s = -4;
+  outcome.measured_s = 1;
+  CHECK(shortcomings(outcome).size() == 3);
+  const std::string text = textReport(plan, outcome);
+  CHECK_THAT(text,
+             Catch::Contains("fixed rate of 0.5/s") && Catch::Contains("backlog of the warm-up") &&
+                 Catch::Contains("it ended during the run") && Catch::Contains("swarm itself was late") &&
+                 Catch::Contains("failed     2 requests were not answered") && !Catch::Contains("nan %"));
+  const std::string json = jsonReport(plan, outcome);
+  CHECK_THAT(json, Catch::Contains("\"server_waiting\": null") && Catch::Contains("\"server_ended\": true") &&
+                       Catch::Contains("\"unsent_own\": 5"));
+  outcome.interrupted = true;
+  outcome.server_ended = false;
+  CHECK(shortcomings(outcome).empty());
 }
 
 // Well-formed enough: every element that is opened is closed, and nothing stands for itself that may not.

@@ -48,7 +48,9 @@ void Connection::onIo(uint32_t events) noexcept {
     finishConnect();
     return;
   }
-  if ((events & EPOLLOUT) != 0) {
+  // What came before a failure is read before a write can find that out.
+  const bool reads_first = (events & EPOLLIN) != 0 && (events & (EPOLLHUP | EPOLLERR)) != 0;
+  if ((events & EPOLLOUT) != 0 && !reads_first) {
     set(kWantsWrite, false);
     flush();
     if (closed()) return;
@@ -83,14 +85,14 @@ void Connection::finishConnect() noexcept {
   if (!closed()) updatePoller();
 }
 
-void Connection::readReady() noexcept {
+size_t Connection::readReady() noexcept {
   Chunk* chunk = in_;
   if (chunk == nullptr) {
     chunk = context_.scratch_;
     chunk->begin = chunk->end = 0;
   } else if (chunk->size() >= kMaxUnreadBytes) {
     fail(ENOBUFS);
-    return;
+    return 0;
   } else if (chunk->room() == 0) {
     Chunk* larger = context_.chunks().take(std::max<size_t>(chunk->size() * 2, ChunkPool::kMedium));
     larger->append({chunk->data(), chunk->size()});
@@ -103,17 +105,18 @@ void Connection::readReady() noexcept {
       chunk->end += static_cast<uint32_t>(result.bytes);
       context_.countIn(*this, result.bytes);
       deliver(*chunk);
-      return;
+      return result.bytes;
     case IoState::kEof:
       endOfInput();
-      return;
+      break;
     case IoState::kError:
       fail(result.sys_errno);
-      return;
+      break;
     case IoState::kWantRead:
     case IoState::kWantWrite:
-      return;
+      break;
   }
+  return 0;
 }
 
 void Connection::deliver(Chunk& in) noexcept {
@@ -251,6 +254,23 @@ size_t Connection::discardNow(size_t most) noexcept {
   const IoResult result = transport_->discard(fd_, most);
   context_.countIn(*this, result.bytes);
   return result.bytes;
+}
+
+bool Connection::quiet() noexcept {
+  char byte;
+  return !closed() && !has(kReadEnded) && in_ == nullptr &&
+         transport_->read(fd_, &byte, 1).state == IoState::kWantRead;
+}
+
+void Connection::readRest() noexcept {
+  set(kWantsWrite, true);  // so that no flush tries again
+  if (in_ != nullptr && !has(kReadPaused)) deliver(*in_);
+  for (size_t total = 0; total < kMaxUnreadBytes;) {
+    if (closed() || has(kReadPaused) || has(kReadEnded)) return;
+    const size_t bytes = readReady();
+    if (bytes == 0) return;
+    total += bytes;
+  }
 }
 
 // Tells the poller what changed. A pause of reading is told only once bytes have arrived in spite of it,

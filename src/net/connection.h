@@ -78,6 +78,11 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   size_t discardNow(size_t most) noexcept;
   bool readPaused() const noexcept { return has(kReadPaused); }
   bool readEnded() const noexcept { return has(kReadEnded); }  // the peer has ended its side
+  // Whether there is nothing to read, nor the end. What is found to be there may be lost: for whoever closes
+  // a connection that is not quiet.
+  bool quiet() noexcept;
+  // Reads what the peer sent before the connection failed, and offers it. For onError; nothing is sent then.
+  void readRest() noexcept;
   // Offers what was left unconsumed to the session again, then flushes. Not from within onRead.
   void offerInput() noexcept;
   // The same once every other connection that is ready has had its turn: for onWriteComplete, where one
@@ -132,7 +137,7 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   void start(bool connecting) noexcept;
   void finishConnect() noexcept;
   IoResult sendTurn(size_t& most) noexcept;
-  void readReady() noexcept;
+  size_t readReady() noexcept;  // how many bytes
   void deliver(Chunk& in) noexcept;
   void keepRest(Chunk& in) noexcept;
   void endOfInput() noexcept;

@@ -26,7 +26,8 @@ void check(const Url& url) {
   require(url.origin.port != 0, "a port");
   for (const char c : url.origin.host) require(c > ' ' && c < 0x7f && c != '/' && c != '@', "a clean host");
   const std::string again = (url.is_https ? "https://" : "http://") + url.origin.key() + url.target;
-  const roost::Result<Url> read = parseUrl(again);
+  require(url.is_https != parseUrl(again).ok(), "https is refused");
+  const roost::Result<Url> read = resolveReference(url, again);
   require(read.ok() && read.value().origin == url.origin && read.value().target == url.target,
           "it reads back");
 }

@@ -69,6 +69,7 @@ void Call::onTimer() noexcept {
 
 SendResult Call::send(std::string_view copied, bool fin) noexcept {
   if (!streams_ || all_sent_) return SendResult::kClosed;
+  if (connection_ != nullptr && connection_->refused_content_) return SendResult::kClosed;
   if (content_length_ >= 0) copied = copied.substr(0, static_cast<size_t>(left_));
   left_ -= static_cast<int64_t>(copied.size());
   if (connection_ == nullptr) {

@@ -14,6 +14,7 @@ namespace roost::http::client {
 namespace {
 
 constexpr size_t kKeptSlots = 64;
+constexpr int kShutdownRounds = 8;
 
 Method methodOf(std::string_view text) noexcept {
   for (int i = 0; i < static_cast<int>(Method::kUnknown); ++i) {
@@ -61,13 +62,16 @@ Client::Client(net::IoContext& io, net::Resolver& resolver, const ClientOptions&
 
 Client::~Client() {
   stopping_ = true;
-  calls_.forEach([this](Call& call) {
-    if (call.connection_ != nullptr) {
-      call.connection_->failCall({ClientError::kShutdown, 0, ""});
-    } else {
-      fail(call, {ClientError::kShutdown, 0, ""});
-    }
-  });
+  // What listeners start now is told, too; who never gives up is left alone at last.
+  for (int round = 0; round < kShutdownRounds && calls_.size() > 0; ++round) {
+    calls_.forEach([this](Call& call) {
+      if (call.connection_ != nullptr) {
+        call.connection_->failCall({ClientError::kShutdown, 0, ""});
+      } else {
+        fail(call, {ClientError::kShutdown, 0, ""});
+      }
+    });
+  }
   for (const auto& [key, pool] : pools_) {
     while (!pool->connections.empty()) pool->connections.back()->close();
   }
@@ -288,7 +292,9 @@ void Client::open(OriginPool& pool) {
 void Client::ready(ClientConnection& connection) noexcept {
   leaveIdle(connection);
   OriginPool& pool = connection.pool();
-  if (pool.waiting.linked()) {
+  if (connection.kept_ && pool.waiting.linked() && !connection.connection_->quiet()) {
+    connection.close();  // what is there, or its end, is no answer to who waits
+  } else if (pool.waiting.linked()) {
     Call& call = static_cast<Call&>(*pool.waiting.next);
     leaveQueue(call);
     attach(connection, call);

@@ -28,8 +28,8 @@ struct ClientHeadSlot;
 
 // An HTTP/1.1 client on one loop: asks other servers, keeps connections for the next request, and never
 // blocks. Everything is bounded by ClientOptions. Made and used on the loop's thread, or before it runs;
-// destroyed before its IoContext and its resolver, when calls that are under way hear kShutdown, and
-// never from within a listener's call.
+// destroyed before its IoContext and its resolver, when calls that are under way hear kShutdown, and so do
+// those that are started then (the first few of a chain of them); never from within a listener's call.
 class Client final : private event::Timer {
  public:
   // `counters` may be nullptr, and otherwise outlives this.

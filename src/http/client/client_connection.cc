@@ -79,7 +79,7 @@ void ClientConnection::onConnected(net::Connection& connection) noexcept {
   connection.clearDeadline();
   --pool_.connecting_count;
   state_ = State::kIdle;
-  addresses_ = {};
+  std::vector<net::PeerAddr>().swap(addresses_);  // its memory, too
   client_.ready(*this);
 }
 
@@ -91,7 +91,7 @@ void ClientConnection::serve(Call& call) noexcept {
   got_bytes_ = false;
   interims_ = 0;
   waits_for_continue_ = call.expects_;
-  content_sent_ = false;
+  refused_content_ = content_sent_ = false;
   connection_->resumeRead();
   if (call.paused_) connection_->pauseRead();
   slot_ = client_.takeSlot();
@@ -138,7 +138,7 @@ void ClientConnection::sendContent() noexcept {
   if (call.body_) connection_->write(call.body_, 0, call.body_.size());
   if (!call.streams_) return;
   if (!call.early_.empty()) sendPiece(call.early_);
-  call.early_ = {};
+  std::string().swap(call.early_);
   if (call.all_sent_) endContent();
 }
 
@@ -211,15 +211,17 @@ void ClientConnection::onTimeout(net::Connection& connection) noexcept {
   failCall({got_bytes_ ? ClientError::kIdleTimeout : ClientError::kFirstByteTimeout, 0, ""});
 }
 
-void ClientConnection::onError(net::Connection&, int sys_errno) noexcept {
-  error_ = sys_errno;
+void ClientConnection::onError(net::Connection& connection, int sys_errno) noexcept {
+  if (std::exchange(error_, sys_errno) != 0) return;
+  // A server that refuses content answers, closes, and so resets: its answer may be here all the same.
+  if (call_ != nullptr && (sys_errno == EPIPE || sys_errno == ECONNRESET)) connection.readRest();
 }
 
 void ClientConnection::onReadEnd(net::Connection& connection) noexcept {
   if (connection.readPaused() && connection.unreadBytes() > 0) return;  // what is there comes first
   if (call_ == nullptr) return connection.close();
-  if (state_ == State::kBody && body_.endsHere()) return finish(connection, false);
-  lost(0);
+  if (state_ == State::kBody && body_.endsHere() && error_ == 0) return finish(connection, false);
+  lost(error_);
 }
 
 void ClientConnection::onClose(net::Connection&) noexcept {

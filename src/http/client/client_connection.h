@@ -124,7 +124,8 @@ class ClientConnection final : public net::Session, public net::ResolveListener 
   bool got_bytes_ = false;  // of the answer
   bool keep_alive_ = false;
   bool waits_for_continue_ = false;
-  bool content_sent_ = false;  // what there is besides a stream
+  bool refused_content_ = false;  // the answer came instead of 100 (Continue)
+  bool content_sent_ = false;     // what there is besides a stream
 };
 
 }  // namespace roost::http::client

@@ -104,6 +104,7 @@ void ClientConnection::tookHead(net::Connection& connection, net::Chunk& in,
   if (head.status == 101) return tookSwitch(connection, head, framing);
   keep_alive_ = framing.keep_alive;
   keep_alive_s_ = framing.keep_alive_s;
+  refused_content_ = std::exchange(waits_for_continue_, false);
   body_.start(framing);
   if (isRedirect(head.status) && followed(connection, in, head)) return;
   state_ = State::kBody;
@@ -161,7 +162,7 @@ bool ClientConnection::tookPiece(net::Connection& connection, std::string_view p
 
 // The answer is complete. Bytes behind it, or a request that is not, leave nothing to go on with.
 void ClientConnection::finish(net::Connection& connection, bool may_stay) noexcept {
-  bool stays = may_stay && keep_alive_ && !connection.readEnded();
+  bool stays = may_stay && keep_alive_ && error_ == 0 && !connection.readEnded();
   ResponseListener* listener = nullptr;
   if (call_ != nullptr) {
     stays = stays && requestDone() && !call_->closes_;
@@ -202,7 +203,7 @@ bool ClientConnection::followed(net::Connection& connection, net::Chunk& in,
   }
   call.listener_->onRedirect(call, head, to.value());
   if (connection.closed()) return true;
-  const bool may_stay = keep_alive_ && requestDone() && !call.closes_;
+  const bool may_stay = keep_alive_ && error_ == 0 && requestDone() && !call.closes_;
   detach();
   call.redirectTo(to.value(), becomes_get);
   if (may_stay) {
@@ -225,7 +226,7 @@ void Call::redirectTo(const Url& to, bool becomes_get) {
     method_text_ = methodName(Method::kGet);
     body_ = {};
     streams_ = expects_ = false;
-    early_ = {};
+    std::string().swap(early_);
   }
   fields_ = fieldsAlong(fields_, !becomes_get, same_origin);
   if (!same_origin) host_field_.clear();

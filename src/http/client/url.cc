@@ -65,6 +65,16 @@ Result<Url> parseNetworkPath(bool is_https, std::string_view text, std::string_v
   return withTarget(std::move(url), text);
 }
 
+// With a scheme, be it one that only a redirect may name.
+Result<Url> parseAbsolute(std::string_view text) {
+  if (startsWithScheme(text, "unix:")) return parseUnixUrl(text);
+  const bool is_https = startsWithScheme(text, "https:");
+  if (!is_https && !startsWithScheme(text, "http:")) return cannotRead(text, "not http: or unix:");
+  const std::string_view rest = text.substr(is_https ? 6 : 5);
+  if (rest.substr(0, 2) != "//") return cannotRead(text, "no // behind the scheme");
+  return parseNetworkPath(is_https, text, rest);
+}
+
 // RFC 3986 section 5.2.4.
 std::string withoutDotSegments(std::string_view path) {
   std::string out;
@@ -106,16 +116,13 @@ bool isTarget(std::string_view text) noexcept {
 }
 
 Result<Url> parseUrl(std::string_view text) {
-  if (startsWithScheme(text, "unix:")) return parseUnixUrl(text);
-  const bool is_https = startsWithScheme(text, "https:");
-  if (!is_https && !startsWithScheme(text, "http:")) return cannotRead(text, "not http: or unix:");
-  const std::string_view rest = text.substr(is_https ? 6 : 5);
-  if (rest.substr(0, 2) != "//") return cannotRead(text, "no // behind the scheme");
-  return parseNetworkPath(is_https, text, rest);
+  Result<Url> url = parseAbsolute(text);
+  if (url.ok() && url.value().is_https) return cannotRead(text, "https is not supported");
+  return url;
 }
 
 Result<Url> resolveReference(const Url& base, std::string_view reference) {
-  if (!schemeOf(reference).empty()) return parseUrl(reference);
+  if (!schemeOf(reference).empty()) return parseAbsolute(reference);
   if (reference.substr(0, 2) == "//") return parseNetworkPath(base.is_https, reference, reference);
   reference = reference.substr(0, reference.find('#'));
   Url url = base;

@@ -29,11 +29,12 @@ struct Url {
 };
 
 // "http://host[:port][/path][?query][#fragment]", or "unix:/run/x.sock[:/path]" as proxies' configurations
-// write it. Refuses userinfo and anything else that is no such URL, and says why.
+// write it. Refuses https, userinfo and anything else that is no such URL, and says why.
 Result<Url> parseUrl(std::string_view text);
 
-// What `reference` means on a page at `base` (RFC 3986 section 5.2): a URL, "//host/path", "/path", "path",
-// "?query". A path is kept as it is sent but for its dot segments.
+// What `reference` means on a page at `base` (RFC 3986 section 5.2): a URL, which may be https,
+// "//host/path",
+// "/path", "path", "?query". A path is kept as it is sent but for its dot segments.
 Result<Url> resolveReference(const Url& base, std::string_view reference);
 
 // Whether it may stand in a request line as origin-form or "*": begins with '/', visible ASCII without '#'.

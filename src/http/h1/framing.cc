@@ -184,6 +184,13 @@ const char* readBody(const HeadFields& head, ResponseFraming& result) noexcept {
   return nullptr;
 }
 
+bool announcesContent(const HeadFields& head) noexcept {
+  ResponseFraming length;
+  if (head.has(FieldId::kTransferEncoding)) return true;
+  return head.has(FieldId::kContentLength) &&
+         (readLengths(head, length) != nullptr || length.content_length != 0);
+}
+
 }  // namespace
 
 FramingResult requestFraming(const RequestHead& head) noexcept {
@@ -208,7 +215,8 @@ ResponseFraming responseFraming(const HeadFields& head, int status, Method metho
   if ((head.present & fieldBit(FieldId::kConnection)) != 0) readConnection(head, result);
   if (head.has(FieldId::kKeepAlive)) result.keep_alive_s = keepAliveSeconds(head);
   if (status < 200 || status == 204) {
-    if (status == 101) result.keep_alive = false;
+    // Whoever announces content of a 204 may also send it, and it would be taken for the next answer.
+    if (status == 101 || (status == 204 && announcesContent(head))) result.keep_alive = false;
     return result;
   }
   if (method == Method::kConnect && status < 300) {

@@ -96,7 +96,7 @@ def test_garbage_behind_an_answer_closes_the_connection():
 
 
 def test_content_that_nobody_reads_ends_by_a_timeout():
-    with ScriptServer([read_head, sleep(1.5)]) as server:
+    with ScriptServer([read_head, sleep(4)]) as server:  # the kernel takes a little for itself at first
         answer = ask(server.url, method="PUT", stream=50_000_000, idle_ms=500)
         assert answer["error"] == "idle_timeout"
 
@@ -105,6 +105,13 @@ def test_an_answer_before_the_content_was_sent_is_taken():
     with ScriptServer([read_head, b"HTTP/1.1 413 x\r\nContent-Length: 2\r\n\r\nno", until_gone]) as server:
         answer = ask(server.url, method="PUT", stream=50_000_000, length=50_000_000)
         assert (answer["status"], answer["body"]) == (413, "no")
+
+
+@pytest.mark.parametrize("size", [1_000_000, 20_000_000])
+def test_an_answer_is_taken_though_a_reset_follows_it(size):
+    with ScriptServer([read_head, b"HTTP/1.1 413 x\r\nConnection: close\r\nContent-Length: 3\r\n\r\nbig"]) as server:
+        *answers, _ = probe(server.url, repeat=10, method="POST", stream=size, length=size)
+        assert [(answer.get("status"), answer.get("body")) for answer in answers] == [(413, "big")] * 10
 
 
 def test_nobody_listens():

@@ -195,6 +195,21 @@ TEST_CASE("connection: a failure is noticed while reading is paused", "[connecti
   CHECK(f.session.last_errno == ECONNRESET);
 }
 
+TEST_CASE("connection: what came before a reset is read before a write fails", "[connection][regression]") {
+  Fixture f;
+  f.net.sys.setCapacity(1000);
+  f.session.on_connected = [](Connection& c) { c.write(std::string(3000, 'a')); };
+  SimPeer peer = f.net.connect();
+  REQUIRE(f.net.settle());
+  CHECK(f.session.log == "connected blocked ");
+  peer.write("last words");
+  peer.reset();
+  REQUIRE(f.net.settle());
+  CHECK(f.session.data == "last words");
+  CHECK(f.session.log == "connected blocked read error close ");
+  CHECK(f.session.last_errno == ECONNRESET);
+}
+
 TEST_CASE("connection: a slow reader gets everything, and its writer hears of it", "[connection]") {
   Fixture f;
   f.net.sys.setCapacity(1000);

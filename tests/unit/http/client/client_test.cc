@@ -174,6 +174,9 @@ TEST_CASE("client: what an answer does to its connection", "[client]") {
   };
   const Case cases[] = {
       {"GET", "HTTP/1.1 204 No Content\r\n\r\n", "204 end", true},
+      {"GET", "HTTP/1.1 204 x\r\nContent-Length: 0\r\n\r\n", "204 end", true},
+      {"GET", "HTTP/1.1 204 x\r\nContent-Length: 5\r\n\r\n", "204 end", false},
+      {"GET", "HTTP/1.1 204 x\r\nTransfer-Encoding: chunked\r\n\r\n", "204 end", false},
       {"HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n", "200 end", true},
       {"GET", "HTTP/1.1 304 x\r\nContent-Length: 500\r\n\r\n", "304 end", true},
       {"GET", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", "200 end", false},
@@ -201,6 +204,37 @@ TEST_CASE("client: what an answer does to its connection", "[client]") {
     CHECK(f.client->stats().connections == (one.stays ? 1 : 0));
     CHECK(heard.ends == 1);
   }
+}
+
+TEST_CASE("client: what lies behind an answer is no answer to the next call", "[client]") {
+  const std::string answer = GENERATE("HTTP/1.1 200 OK\r\nContent-Length: 42\r\n\r\n",
+                                      "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 304 x\r\n\r\n");
+  const bool ends = GENERATE(false, true);  // the connection, instead of saying more
+  ClientOptions options;
+  options.max_per_origin = 1;
+  Fixture f(options);
+  Heard first;
+  Heard second;
+  Request request;
+  request.method = "HEAD";
+  f.start(first, request);
+  request.method = "POST";
+  f.start(second, request);
+  REQUIRE(f.settle());
+  f.net.sys.setMaxRecv(answer.size());  // so that one read does not see it
+  const int fd = f.server.accept();
+  CHECK(f.server.read(fd).substr(0, 5) == "HEAD ");
+  f.server.write(fd, answer + (ends ? "" : "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"));
+  if (ends) f.server.close(fd);
+  REQUIRE(f.settle());
+  f.net.sys.setMaxRecv(0);
+  CHECK(first.log.substr(4) == "end");
+  CHECK(second.log.empty());
+  REQUIRE(f.served(kHello) >= 0);
+  CHECK(f.request.substr(0, 5) == "POST ");
+  CHECK(second.log == "200 end");
+  CHECK(second.body == "hello");
+  CHECK(f.counters->reused.value() == 0);
 }
 
 TEST_CASE("client: too many interim responses are an end", "[client]") {
@@ -307,6 +341,35 @@ TEST_CASE("client: who streams is told to wait and to go on", "[client]") {
   f.answered(fd, kEmpty);
   CHECK(heard.log.substr(heard.log.size() - 7) == "200 end");
   CHECK(heard.log.substr(0, 9) == "writable ");
+}
+
+TEST_CASE("client: an answer is taken though the server resets while content is sent", "[client]") {
+  const bool sends_on = GENERATE(false, true);  // before the poller tells of it
+  const bool has_all = GENERATE(true, false);
+  Fixture f;
+  f.net.sys.setCapacity(64 * 1024);
+  Heard heard;
+  Request request;
+  request.method = "PUT";
+  request.streams_body = true;
+  request.content_length = 4 << 20;
+  Call& call = f.start(heard, request);
+  REQUIRE(f.settle());
+  const std::string piece(400'000, 'p');
+  CHECK(call.send(piece, false) == SendResult::kBlocked);
+  REQUIRE(f.settle());
+  const int fd = f.server.accept();
+  const std::string body(5000, 'n');
+  f.net.sys.setMaxRecv(1000);
+  f.server.write(
+      fd, "HTTP/1.1 413 x\r\nContent-Length: " + std::to_string(has_all ? 5000 : 5001) + "\r\n\r\n" + body);
+  f.server.close(fd);  // with content unread
+  if (sends_on) call.send(piece, false);
+  REQUIRE(f.settle());
+  CHECK(heard.log == (has_all ? "413 end" : "413 closed_early"));
+  CHECK(heard.body == body);
+  CHECK(heard.ends == 1);
+  CHECK(f.client->stats().connections == 0);
 }
 
 TEST_CASE("client: an answer is not read while its listener pauses", "[client]") {
@@ -679,6 +742,17 @@ TEST_CASE("client: content is held back until the server wants it", "[client]") 
     CHECK(heard.log == "417 end");
     CHECK(f.client->stats().connections == 0);
   }
+  SECTION("nor later, while the refusal is still coming") {
+    heard.on_head = [](Call& call) { CHECK(call.send("content", true) == SendResult::kClosed); };
+    f.answered(fd, "HTTP/1.1 417 x\r\nContent-Length: 5\r\n\r\nno");
+    REQUIRE(f.net.pass(3000));
+    CHECK(f.server.read(fd).empty());
+    f.answered(fd, "...");
+    CHECK(f.server.read(fd) == "!");
+    CHECK(heard.log == "417 end");
+    CHECK(heard.body == "no...");
+    CHECK(f.client->stats().connections == 0);
+  }
   SECTION("and sent when it says nothing for a while") {
     REQUIRE(f.net.pass(1600));
     CHECK(f.server.read(fd) == "content");
@@ -814,6 +888,22 @@ TEST_CASE("client: whoever waits when it ends is told", "[client]") {
   CHECK(half.log == "200 shutdown");
   CHECK(busy.log == "shutdown");
   CHECK(waiting.log == "shutdown");
+}
+
+TEST_CASE("client: a call that is started while it ends is told, too", "[client]") {
+  auto f = std::make_unique<Fixture>();
+  Client& client = *f->client;
+  Heard heard[4];
+  for (int i = 0; i < 3; ++i) {
+    heard[i].on_end = [&client, &next = heard[i + 1]] { client.start(at("127.0.0.1"), {}, next); };
+  }
+  f->start(heard[0]);
+  Heard always;  // does not give up
+  always.on_end = [&] { client.start(at("127.0.0.1"), {}, always); };
+  f->start(always);
+  f.reset();
+  for (const Heard& one : heard) CHECK(one.log == "shutdown");
+  CHECK(always.ends >= 4);
 }
 
 TEST_CASE("client: every system call may fail, and every call still ends once", "[client]") {

@@ -10,16 +10,20 @@ namespace {
 
 constexpr int64_t kNsPerMs = 1'000'000;
 
+bool isWord(std::string_view given, std::string_view word) noexcept {
+  return given.size() == word.size() &&
+         std::equal(word.begin(), word.end(), given.begin(),
+                    [](char w, char c) { return w == (c >= 'a' && c <= 'z' ? c - 0x20 : c); });
+}
+
 // Commands after which replies are no longer one for each command, or not for this client's to give.
-bool changesConnection(std::string_view command) noexcept {
-  static constexpr std::array<std::string_view, 10> kWords = {
-      "SUBSCRIBE", "PSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SSUBSCRIBE",
-      "MONITOR",   "QUIT",       "SYNC",        "PSYNC",        "HELLO"};
-  return std::any_of(kWords.begin(), kWords.end(), [command](std::string_view word) {
-    return command.size() == word.size() &&
-           std::equal(word.begin(), word.end(), command.begin(),
-                      [](char w, char c) { return w == (c >= 'a' && c <= 'z' ? c - 0x20 : c); });
-  });
+bool changesConnection(const std::string_view* args, size_t count) noexcept {
+  static constexpr std::array<std::string_view, 12> kWords = {
+      "SUBSCRIBE", "PSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SSUBSCRIBE", "SUNSUBSCRIBE",
+      "MONITOR",   "QUIT",       "SYNC",        "PSYNC",        "HELLO",      "RESET"};
+  if (count > 1 && isWord(args[0], "CLIENT") && isWord(args[1], "REPLY")) return true;
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [args](std::string_view word) { return isWord(args[0], word); });
 }
 
 }  // namespace
@@ -49,13 +53,39 @@ Client::Stats Client::stats() const noexcept {
 
 void Client::command(const std::string_view* args, size_t count, Done done) {
   ++stats_.commands;
-  if (count == 0 || changesConnection(args[0])) {
+  if (count == 0 || changesConnection(args, count)) {
     return failLater(std::move(done), {RedisError::kBadCommand, 0, count == 0 ? "" : std::string(args[0])});
   }
-  const size_t waiting = in_flight_.size() + queue_.size();
-  if (waiting >= options_.max_commands || queue_bytes_ + link_.queuedBytes() > options_.max_queued_bytes) {
-    return failLater(std::move(done), {RedisError::kOverload, 0, ""});
+  const RedisError error = refusal(1);
+  if (error != RedisError::kNone) return failLater(std::move(done), {error, 0, ""});
+  take(args, count, std::move(done));
+}
+
+void Client::commands(std::vector<Command> list) {
+  stats_.commands += list.size();
+  RedisFailure failure{refusal(list.size()), 0, ""};
+  for (const Command& one : list) {
+    const bool empty = one.args.empty();
+    if (!empty && !changesConnection(one.args.data(), one.args.size())) continue;
+    failure = {RedisError::kBadCommand, 0, empty ? "" : std::string(one.args[0])};
   }
+  for (Command& one : list) {
+    if (failure.error != RedisError::kNone) {
+      failLater(std::move(one.done), failure);
+    } else {
+      take(one.args.data(), one.args.size(), std::move(one.done));
+    }
+  }
+}
+
+RedisError Client::refusal(size_t count) const noexcept {
+  const size_t waiting = in_flight_.size() + queue_.size();
+  const bool full = waiting + count > options_.max_commands ||
+                    queue_bytes_ + link_.queuedBytes() > options_.max_queued_bytes;
+  return full ? RedisError::kOverload : RedisError::kNone;
+}
+
+void Client::take(const std::string_view* args, size_t count, Done done) {
   scratch_.clear();
   appendCommand(scratch_, args, count);
   const int64_t deadline_ns = loop_.nowNs() + int64_t{options_.command_timeout_ms} * kNsPerMs;

@@ -30,8 +30,9 @@ struct CommandResult {
 //
 // While there is no connection commands wait for it, at most command_timeout_ms. When it dies, those that
 // were sent fail with kConnectionLost and are not sent again: the server may have carried them out. Commands
-// given one after the other in one callback stand one after the other (MULTI ... EXEC). A command that blocks
-// the server's connection (BLPOP) holds up all behind it.
+// given one after the other in one callback stand one after the other; those that make sense together only
+// (MULTI ... EXEC) are given together, as one of them alone may be refused. A command that blocks the
+// server's connection (BLPOP) holds up all behind it.
 class Client final : private LinkOwner, private event::Timer {
  public:
   using Done = std::function<void(const CommandResult&)>;  // must not throw
@@ -46,6 +47,13 @@ class Client final : private LinkOwner, private event::Timer {
   void command(std::initializer_list<std::string_view> args, Done done) {
     command(args.begin(), args.size(), std::move(done));
   }
+
+  struct Command {
+    std::vector<std::string_view> args;
+    Done done;
+  };
+  // All of them with nothing in between; where one cannot be taken, none is, and each hears why.
+  void commands(std::vector<Command> list);
 
   bool connected() const noexcept { return link_.up(); }
 
@@ -78,6 +86,9 @@ class Client final : private LinkOwner, private event::Timer {
   void onDown(const RedisFailure& failure) noexcept override;
   void onDeadline() noexcept override;
   void onTimer() noexcept override;
+  // Why so many more commands cannot be taken, kNone where they can.
+  RedisError refusal(size_t count) const noexcept;
+  void take(const std::string_view* args, size_t count, Done done);
   void failLater(Done done, RedisFailure failure);
   void tell(const Done& done, RedisFailure failure) noexcept;
   void watchFirst() noexcept;

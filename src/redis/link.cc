@@ -76,7 +76,9 @@ void Link::start() noexcept {
 // The pause before an attempt is over, or an attempt has taken too long.
 void Link::onTimer() noexcept {
   if (state_ == State::kPausing) return attempt();
-  if (state_ != State::kUp) drop({RedisError::kTimeout, 0, "no connection in time"});
+  if (state_ == State::kUp) return;
+  first_address_ += next_address_;
+  drop({RedisError::kTimeout, 0, "no connection in time"});
 }
 
 void Link::attempt() noexcept {
@@ -110,7 +112,7 @@ void Link::onResolved(const net::Resolution& resolution) noexcept {
 
 void Link::connectNext() noexcept {
   while (next_address_ < addresses_.size()) {
-    net::PeerAddr address = addresses_[next_address_++];
+    net::PeerAddr address = addresses_[(first_address_ + next_address_++) % addresses_.size()];
     address.port = options_.port;
     const Status status = io_.connect(net::SocketAddress(address), *this);
     if (status.ok()) return;
@@ -121,9 +123,14 @@ void Link::connectNext() noexcept {
 
 void Link::onConnecting(net::Connection& connection) noexcept {
   connection_ = &connection;
+  // One that does not answer leaves the others their part of the time.
+  if (next_address_ >= addresses_.size()) return;
+  connection.setDeadline(
+      std::max(options_.connect_timeout_ms / static_cast<uint32_t>(addresses_.size()), 1U));
 }
 
-void Link::onConnected(net::Connection&) noexcept {
+void Link::onConnected(net::Connection& connection) noexcept {
+  connection.clearDeadline();
   reader_.reset();
   why_ = {};
   sayHello();
@@ -151,6 +158,7 @@ void Link::sayHello() noexcept {
 
 void Link::becomeUp() noexcept {
   state_ = State::kUp;
+  up_since_ns_ = io_.loop().nowNs();
   io_.loop().cancel(*this);
   owner_.onUp();
 }
@@ -159,7 +167,6 @@ void Link::onRead(net::Connection& connection, net::Chunk& in) noexcept {
   reader_.feed({in.data(), in.size()});
   in.consume(in.size());
   while (std::unique_ptr<Reply> reply = reader_.next()) {
-    failures_ = 0;
     takeReply(std::move(reply));
     if (connection.closed()) return;
   }
@@ -167,7 +174,11 @@ void Link::onRead(net::Connection& connection, net::Chunk& in) noexcept {
 }
 
 void Link::takeReply(std::unique_ptr<Reply> reply) noexcept {
-  if (state_ == State::kUp) return owner_.onReply(std::move(reply));
+  if (state_ == State::kUp) {
+    if (!reply->isError())
+      failures_ = 0;  // errors may be all it has: of passwords, loading, too many clients
+    return owner_.onReply(std::move(reply));
+  }
   if (!reply->isOk()) return drop({RedisError::kAuth, 0, reply->text});
   if (--greetings_ == 0) becomeUp();
 }
@@ -177,7 +188,8 @@ void Link::send(std::string_view bytes) noexcept {
   connection_->offerInputSoon();
 }
 
-void Link::onTimeout(net::Connection&) noexcept {
+void Link::onTimeout(net::Connection& connection) noexcept {
+  if (state_ == State::kConnecting) return connection.fail(ETIMEDOUT);
   owner_.onDeadline();
 }
 
@@ -206,6 +218,8 @@ void Link::drop(const RedisFailure& failure) noexcept {
 }
 
 void Link::down(const RedisFailure& failure) noexcept {
+  const int64_t stood_ns = state_ == State::kUp ? io_.loop().nowNs() - up_since_ns_ : 0;
+  if (stood_ns > int64_t{options_.backoff_max_ms} * 1'000'000) failures_ = 0;
   state_ = State::kPausing;
   failures_ = std::min(failures_ + 1, 16U);
   const uint64_t most =

@@ -62,7 +62,7 @@ class Link final : public net::Session, public net::ResolveListener, private eve
   void onConnecting(net::Connection& connection) noexcept override;
   void onConnected(net::Connection& connection) noexcept override;
   void onRead(net::Connection& connection, net::Chunk& in) noexcept override;
-  void onTimeout(net::Connection& connection) noexcept override;
+  void onTimeout(net::Connection& connection) noexcept override;  // of an address, or the owner's
   void onError(net::Connection& connection, int sys_errno) noexcept override;
   void onClose(net::Connection& connection) noexcept override;
 
@@ -84,9 +84,11 @@ class Link final : public net::Session, public net::ResolveListener, private eve
   net::Connection* connection_ = nullptr;
   ReplyReader reader_;
   std::vector<net::PeerAddr> addresses_;
-  size_t next_address_ = 0;
-  uint32_t greetings_ = 0;  // replies of the handshake still to come
-  uint32_t failures_ = 0;   // in a row
+  size_t next_address_ = 0;   // counted from first_address_
+  size_t first_address_ = 0;  // moves on when an attempt has taken too long
+  uint32_t greetings_ = 0;    // replies of the handshake still to come
+  uint32_t failures_ = 0;     // in a row: since the server last did what it was asked
+  int64_t up_since_ns_ = 0;
   uint64_t attempts_ = 0;
   uint64_t random_;
   RedisFailure why_;  // the connection is being closed

@@ -16,7 +16,7 @@ struct RedisOptions {
   std::string password;   // empty: no AUTH
   uint32_t database = 0;  // of SELECT
 
-  uint32_t connect_timeout_ms = 3000;  // of one attempt, names and the handshake included
+  uint32_t connect_timeout_ms = 3000;  // of one attempt, names, all addresses and the handshake included
   uint32_t command_timeout_ms = 5000;  // from command() to its reply, waiting for a connection included
   uint32_t max_commands = 10'000;      // without a reply; beyond it kOverload
   size_t max_queued_bytes = size_t{16} << 20;  // that wait to be sent; likewise

@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "net/resolver.h"
 #include "redis/client.h"
 #include "redis/subscriber.h"
 #include "support/sim_loop.h"
 #include "support/sim_server.h"
+#include "support/temp_file.h"
 
 namespace roost::redis {
 namespace {
@@ -74,6 +76,12 @@ TEST_CASE("redis: what is no reply, or too large a one, is told") {
   for (int i = 0; i < 100; ++i) deep += "*1\r\n";
   CHECK(readAll(deep, 9).find("nested") != std::string::npos);
 }
+
+struct Deaf final : SubscriptionListener {
+  void onSubscribed(std::string_view, bool) noexcept override {}
+  void onMessage(std::string_view, std::string_view, std::string_view) noexcept override {}
+  void onLost(const RedisFailure&) noexcept override {}
+};
 
 struct Fixture {
   Fixture() : server(std::make_unique<SimServer>(net.sys, "127.0.0.1", 6379)) {
@@ -239,6 +247,82 @@ TEST_CASE("redis: it comes back less and less often, and never at the same pace"
   CHECK(f.untilConnected(fd) <= 110);
 }
 
+TEST_CASE("redis: who is only ever refused comes back less and less often, too", "[regression]") {
+  Fixture f;
+  f.options.backoff_min_ms = 50;
+  f.options.backoff_max_ms = 5000;
+  Deaf deaf;
+  const char* refusal = "-LOADING the data set\r\n";
+  SECTION("when it says who it is") {
+    f.options.password = "wrong";
+    refusal = "-WRONGPASS invalid\r\n";
+    f.makeClient();
+  }
+  SECTION("with every command") {
+    f.makeClient();
+  }
+  SECTION("when it subscribes") {
+    refusal = "-NOPERM no\r\n";
+    f.subscriber = std::make_unique<Subscriber>(f.net.io(), *f.resolver, f.options, deaf);
+    f.subscriber->subscribe("a");
+  }
+  int attempts = 0;
+  for (int64_t ms = 0; ms < 6000; ms += 10) {
+    REQUIRE(f.net.pass(10, 10));
+    const int fd = f.server->accept();
+    if (fd < 0) continue;
+    ++attempts;
+    if (f.client != nullptr) f.client->command({"PING"}, nullptr);
+    REQUIRE(f.net.settle());
+    f.write(fd, refusal);
+    f.server->close(fd);
+  }
+  CHECK(attempts >= 4);
+  CHECK(attempts <= 12);
+}
+
+TEST_CASE("redis: an address that does not answer leaves time for the next", "[regression]") {
+  Fixture f;
+  const UniqueFd hosts(test::tempFile("127.0.0.2 twins\n127.0.0.1 twins\n"));
+  net::Resolver::Options names;
+  names.hosts_path = "/proc/self/fd/" + std::to_string(hosts.get());
+  f.resolver = std::move(net::Resolver::create(f.net.loop(), names)).value();
+  SimServer other(f.net.sys, "127.0.0.2", 6379);
+  f.options.host = "twins";
+  SECTION("when it does not connect") {
+    f.net.sys.holdConnects(true);
+    f.makeClient();
+    REQUIRE(f.net.pass(2000));  // of 3000
+    f.net.sys.holdConnects(false);
+    REQUIRE(f.net.settle());
+    CHECK(other.accept() == -1);
+    CHECK(f.server->accept() >= 0);
+    CHECK(f.client->stats().attempts == 1);
+  }
+  SECTION("when it is connected and says nothing") {
+    f.options.password = "secret";
+    f.makeClient();
+    CHECK(other.accept() >= 0);
+    REQUIRE(f.net.pass(3200));
+    CHECK(other.accept() == -1);
+    CHECK(f.server->accept() >= 0);
+  }
+}
+
+TEST_CASE("redis: a connection that stood long is made anew soon", "[regression]") {
+  Fixture f;
+  f.options.backoff_min_ms = 50;
+  f.options.backoff_max_ms = 1000;
+  int fd = f.connected();
+  for (int i = 0; i < 6; ++i) {  // at once, though nothing was ever asked
+    f.server->close(fd);
+    REQUIRE(f.untilConnected(fd) >= 0);
+  }
+  REQUIRE(f.net.pass(1500));
+  f.server->close(fd);
+  CHECK(f.untilConnected(fd) <= 60);
+}
+
 TEST_CASE("redis: a reply that does not come takes its connection with it") {
   Fixture f;
   f.options.command_timeout_ms = 1000;
@@ -279,6 +363,38 @@ TEST_CASE("redis: commands that would change the connection are refused") {
   f.ask({});
   REQUIRE(f.net.settle());
   CHECK(f.log == "subscribe=bad_command: subscribe;MONITOR=bad_command: MONITOR;=bad_command;");
+}
+
+TEST_CASE("redis: so are those that would leave commands without replies", "[regression]") {
+  Fixture f;
+  const int fd = f.connected();
+  f.ask({"CLIENT", "reply", "OFF"});
+  f.ask({"RESET"});
+  f.ask({"SUNSUBSCRIBE"});
+  f.ask({"CLIENT", "ID"});
+  REQUIRE(f.net.settle());
+  CHECK(f.log ==
+        "CLIENT=bad_command: CLIENT;RESET=bad_command: RESET;SUNSUBSCRIBE=bad_command: SUNSUBSCRIBE;");
+  CHECK(f.server->read(fd) == "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n");
+}
+
+TEST_CASE("redis: commands that belong together are taken or refused together", "[regression]") {
+  Fixture f;
+  f.options.max_commands = 4;
+  const int fd = f.connected();
+  const auto done = [&f](const CommandResult& result) {
+    f.log += (result.reply != nullptr ? shown(*result.reply) : result.failure.toString()) + ";";
+  };
+  f.client->commands({{{"MULTI"}, done}, {{"INCR", "n"}, done}, {{"EXEC"}, done}});
+  f.client->commands({{{"MULTI"}, done}, {{"EXEC"}, done}});  // there is room for the first
+  f.client->commands({{{"MULTI"}, done}, {{"QUIT"}, done}});
+  f.client->commands({});
+  REQUIRE(f.net.settle());
+  CHECK(f.log == "overload;overload;bad_command: QUIT;bad_command: QUIT;");
+  CHECK(f.server->read(fd) == "*1\r\n$5\r\nMULTI\r\n*2\r\n$4\r\nINCR\r\n$1\r\nn\r\n*1\r\n$4\r\nEXEC\r\n");
+  f.log.clear();
+  f.write(fd, "+OK\r\n+QUEUED\r\n*1\r\n:1\r\n");
+  CHECK(f.log == "+OK;+QUEUED;[1 ];");
 }
 
 TEST_CASE("redis: what is no reply ends the connection") {

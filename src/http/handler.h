@@ -151,7 +151,8 @@ class ByteStream {
   virtual size_t queuedBytes() const noexcept = 0;
 
   // One deadline, in milliseconds from now; setting it anew is cheap. While the socket takes nothing, the
-  // stream's own deadline for sending stands in its place: onWritable has to set it again.
+  // stream's own deadline for sending stands in its place and these do nothing: onWritable has to set it
+  // again.
   virtual void setDeadline(uint32_t ms) noexcept = 0;
   virtual void clearDeadline() noexcept = 0;
 

@@ -27,6 +27,8 @@ UpgradedSession::UpgradedSession(net::Connection& connection, std::unique_ptr<By
       end_told_(false),
       shutting_down_(false) {
   connection.setSession(*this);
+  waits_for_room_ = connection.writeBlocked();  // the answer that this begins with has filled the socket
+  if (waits_for_room_) connection.setDeadline(send_timeout_ms_);
   if (watched_ != nullptr) watched_->progress.content_bytes = 0;
 }
 
@@ -118,6 +120,16 @@ SendResult UpgradedSession::flush() noexcept {
   if (connection_.queuedBytes() <= kOutLimit) return SendResult::kAccepted;
   waits_for_room_ = true;
   return SendResult::kBlocked;
+}
+
+// The deadline for sending is not the listener's to move: a peer that takes nothing could otherwise put it
+// off for ever by what it sends.
+void UpgradedSession::setDeadline(uint32_t ms) noexcept {
+  if (!connection_.writeBlocked()) connection_.setDeadline(ms);
+}
+
+void UpgradedSession::clearDeadline() noexcept {
+  if (!connection_.writeBlocked()) connection_.clearDeadline();
 }
 
 void UpgradedSession::close() noexcept {

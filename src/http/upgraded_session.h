@@ -38,8 +38,8 @@ class UpgradedSession final : public net::Session, public ByteStream {
   void queue(BufferRef buffer, size_t offset, size_t size) noexcept override;
   SendResult flush() noexcept override;
   size_t queuedBytes() const noexcept override { return connection_.queuedBytes(); }
-  void setDeadline(uint32_t ms) noexcept override { connection_.setDeadline(ms); }
-  void clearDeadline() noexcept override { connection_.clearDeadline(); }
+  void setDeadline(uint32_t ms) noexcept override;
+  void clearDeadline() noexcept override;
   void close() noexcept override;
   void abort(AbortReason reason) noexcept override;
   void pauseRead() noexcept override { connection_.pauseRead(); }

@@ -164,6 +164,7 @@ Inflater::Inflater(unsigned window_bits) : stream_(new z_stream_s{}) {
 
 void Inflater::reset(unsigned window_bits) noexcept {
   inflateReset2(stream_.get(), -static_cast<int>(window_bits));
+  ended_ = false;
 }
 
 Inflater::State Inflater::run(std::string_view& in, char* out, size_t room, size_t& written) noexcept {
@@ -172,18 +173,28 @@ Inflater::State Inflater::run(std::string_view& in, char* out, size_t room, size
   z.avail_in = static_cast<uInt>(in.size());
   z.next_out = reinterpret_cast<Bytef*>(out);
   z.avail_out = static_cast<uInt>(room);
+  if (!in.empty()) ended_ = false;
   int rc = Z_OK;
   while (rc == Z_OK && z.avail_out > 0) {
     rc = inflate(&z, Z_SYNC_FLUSH);
     // A sender may end its stream within a message and begin another, which may look back into the first
     // (section 7.2.3.4).
-    if (rc == Z_STREAM_END) rc = inflateResetKeep(&z);
+    if (rc == Z_STREAM_END) {
+      ended_ = z.avail_in == 0;
+      rc = inflateResetKeep(&z);
+    }
     if (z.avail_in == 0 && rc == Z_OK && z.avail_out > 0) break;
   }
   in.remove_prefix(in.size() - z.avail_in);
   written = room - z.avail_out;
   if (rc != Z_OK && rc != Z_BUF_ERROR) return State::kError;
   return z.avail_out == 0 ? State::kNeedRoom : State::kNeedInput;
+}
+
+// The tail ends an empty stored block: behind it lies neither the rest of a block nor of a byte.
+bool Inflater::complete() const noexcept {
+  constexpr int kBetweenBlocks = 128, kBits = 63;
+  return ended_ || ((stream_->data_type & kBetweenBlocks) != 0 && (stream_->data_type & kBits) == 0);
 }
 
 Deflater::Deflater(unsigned window_bits, unsigned level) : stream_(new z_stream_s{}) {
@@ -204,7 +215,8 @@ void Deflater::run(std::string_view message, std::vector<char>& out) {
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(message.data()));
   z.avail_in = static_cast<uInt>(message.size());
   size_t used = out.size();
-  out.resize(used + message.size() / 2 + 64);
+  constexpr size_t kFlushBytes = 16;  // what a flush may add to zlib's bound
+  out.resize(used + deflateBound(&z, static_cast<uLong>(message.size())) + kFlushBytes);
   for (;;) {
     z.next_out = reinterpret_cast<Bytef*>(out.data() + used);
     z.avail_out = static_cast<uInt>(out.size() - used);
@@ -214,6 +226,21 @@ void Deflater::run(std::string_view message, std::vector<char>& out) {
     out.resize(out.size() * 2);
   }
   out.resize(used - kMessageTail.size());
+}
+
+namespace {
+std::vector<char>& threadBytes() noexcept {
+  thread_local std::vector<char> bytes;
+  return bytes;
+}
+}  // namespace
+
+Scratch::Scratch() noexcept : bytes_(threadBytes()) {
+  bytes_.clear();
+}
+
+Scratch::~Scratch() {
+  if (bytes_.capacity() > kKeptBytes) std::vector<char>().swap(bytes_);
 }
 
 Inflater& sharedInflater(unsigned window_bits) {

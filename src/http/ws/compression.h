@@ -64,11 +64,17 @@ class Inflater {
   // Forgets everything, for another window.
   void reset(unsigned window_bits) noexcept;
   // Takes from `in` and writes up to `room` bytes to `out`; `written` says how many. After kNeedRoom it goes
-  // on with more room. After the last piece of a message come kMessageTail's bytes.
+  // on with more room. After the last piece of a message come kMessageTail's bytes, unless
+  // it has ended().
   State run(std::string_view& in, char* out, size_t room, size_t& written) noexcept;
+  // The last byte taken ended the stream, as a sender may do instead of flushing it: no tail belongs there.
+  bool ended() const noexcept { return ended_; }
+  // After the tail: the message was whole. Of one that was cut off, the tail has been taken for its data.
+  bool complete() const noexcept;
 
  private:
   std::unique_ptr<z_stream_s, InflateEnd> stream_;
+  bool ended_ = false;
 };
 constexpr std::string_view kMessageTail{"\x00\x00\xff\xff", 4};
 
@@ -83,6 +89,22 @@ class Deflater {
 
  private:
   std::unique_ptr<z_stream_s, DeflateEnd> stream_;
+};
+
+// This thread's memory for a compressed message on its way into a stream, empty. What a large one has made of
+// it is given back. REQUIRES: one at a time.
+class Scratch {
+ public:
+  static constexpr size_t kKeptBytes = 1 << 20;  // at most, from one message to the next
+
+  Scratch() noexcept;
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  std::vector<char>& bytes() noexcept { return bytes_; }
+
+ private:
+  std::vector<char>& bytes_;
 };
 
 // For messages that are coded by themselves; one of each kind per thread, reset.

@@ -45,7 +45,7 @@ class SocketHandler {
   }
   virtual void onOpen(Socket&) const noexcept {}
   // A whole message; text is valid UTF-8. While what was answered waits for the peer to take it, no more
-  // comes.
+  // comes; a handler that waits for something else pauses the socket.
   virtual void onMessage(Socket& socket, Message& message) const noexcept = 0;
   virtual void onPong(Socket&, std::string_view) const noexcept {}
   virtual void onWritable(Socket&) const noexcept {}  // after a send that answered kBlocked

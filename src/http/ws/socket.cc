@@ -10,17 +10,14 @@
 #include "base/random.h"
 #include "event/loop.h"
 #include "http/ws/mask.h"
+#include "http/ws/message_buffer.h"
 #include "http/ws/utf8.h"
 
 namespace roost::http::ws {
 namespace {
 
-constexpr size_t kHeadroom = 16;  // before a message that is put together: for the header of an answer
-constexpr size_t kFirstBuffer = 64 << 10;  // at most, whatever a header announces
-constexpr size_t kCopyLimit = 4096;        // smaller payloads are copied, larger ones referenced
-
-constexpr size_t kKeepScratch = 1 << 20;  // of a thread's memory for compressed messages
-constexpr unsigned kIdleUnitBits = 24;    // last_message_ counts 2^24 ns, 17 ms
+constexpr size_t kCopyLimit = 4096;     // smaller payloads are copied, larger ones referenced
+constexpr unsigned kIdleUnitBits = 24;  // last_message_ counts 2^24 ns, 17 ms
 
 // Keys that nobody can foresee (section 5.3), a few at a time.
 uint32_t nextKey() noexcept {
@@ -33,36 +30,15 @@ uint32_t nextKey() noexcept {
   return keys[used++];
 }
 
-// This thread's memory for what is on its way from one buffer to another within a call.
-std::vector<char>& scratch() noexcept {
-  thread_local std::vector<char> bytes;
-  if (bytes.capacity() > kKeepScratch) bytes = {};
-  bytes.clear();
-  return bytes;
-}
-
 }  // namespace
 
 struct Socket::Working {
   FrameDecoder decoder;
   Utf8Check utf8;
   Opcode opcode = Opcode::kBinary;
-  BufferRef buffer;  // of the message so far, behind kHeadroom bytes
-  size_t size = 0;
+  MessageBuffer message;
   std::optional<Inflater> inflater;
   std::optional<Deflater> deflater;
-
-  // Room for at least `more` bytes; the whole message may have `announced`.
-  void reserve(size_t more, size_t announced) {
-    const size_t needed = size + more;
-    if (buffer.size() >= kHeadroom + needed) return;
-    const size_t capacity = std::max(needed, std::min(announced, std::max(kFirstBuffer, 2 * needed)));
-    BufferRef larger = BufferRef::allocate(kHeadroom + capacity);
-    if (size > 0) std::memcpy(larger.mutableData() + kHeadroom, buffer.data() + kHeadroom, size);
-    buffer = std::move(larger);
-  }
-  char* space() noexcept { return buffer.mutableData() + kHeadroom + size; }
-  size_t room() const noexcept { return buffer.size() - kHeadroom - size; }
 };
 
 Endpoint::Ref Endpoint::make(EndpointOptions options, std::unique_ptr<const SocketHandler> handler) {
@@ -80,6 +56,7 @@ Socket::Socket(const Endpoint::Ref& endpoint, const Compression& agreed) noexcep
       over_(false),
       told_(false),
       blocked_(false),
+      paused_(false),
       handler_waits_(false),
       pinged_(false),
       has_state_(false),
@@ -122,7 +99,7 @@ size_t Socket::onBytes(char* bytes, size_t size) noexcept {
   rules.max_message_bytes = endpoint_->options().max_message_bytes;
   FrameDecoder decoder = working_ != nullptr ? working_->decoder : FrameDecoder();
   size_t used = 0;
-  while (used < size && !over_ && !blocked_) {
+  while (used < size && !over_ && !blocked_ && !paused_) {
     FramePiece piece;
     const FrameDecoder::Step step = decoder.next(bytes + used, size - used, rules, piece);
     if (step == FrameDecoder::Step::kNeedMore) break;
@@ -135,7 +112,7 @@ size_t Socket::onBytes(char* bytes, size_t size) noexcept {
   }
   if (over_) return size;
   keep(decoder);
-  if (blocked_) stream_->pauseRead();
+  if (blocked_ || paused_) stream_->pauseRead();
   return used;
 }
 
@@ -195,9 +172,11 @@ void Socket::takeData(const FramePiece& piece, char* frame) noexcept {
 void Socket::gather(const FramePiece& piece) noexcept {
   Working& work = working();
   if (piece.begins) work.opcode = piece.opcode;
-  work.reserve(piece.size, work.size + piece.size + piece.frame_left);
-  if (piece.size > 0) std::memcpy(work.space(), piece.data, piece.size);
-  work.size += piece.size;
+  MessageBuffer& message = work.message;
+  const size_t announced = message.size() + piece.size + piece.frame_left;
+  message.reserve(piece.size, announced, endpoint_->options().max_message_bytes);
+  if (piece.size > 0) std::memcpy(message.space(), piece.data, piece.size);
+  message.added(piece.size);
   const bool plain = piece.ascii && work.utf8.complete();
   if (!plain && !addText({piece.data, piece.size}, piece.ends)) return;
   if (piece.ends) deliverGathered();
@@ -212,6 +191,23 @@ bool Socket::addText(std::string_view text, bool ends) noexcept {
   return false;
 }
 
+// Adds what `input` inflates to. False where that failed, and so the connection.
+bool Socket::addInflated(Inflater& inflater, std::string_view input) noexcept {
+  MessageBuffer& message = working_->message;
+  const size_t limit = endpoint_->options().max_message_bytes;
+  for (Inflater::State state = Inflater::State::kNeedRoom; state == Inflater::State::kNeedRoom;) {
+    // One byte more than may come tells what is too big from what just fits.
+    message.reserve(1, std::min(limit + 1, 4 * input.size() + 512), limit + 1);
+    size_t written = 0;
+    state = inflater.run(input, message.space(), message.room(), written);
+    message.added(written);
+    if (state == Inflater::State::kError) fail(kInvalidPayload, "payload is not DEFLATE data");
+    if (!over_ && message.size() > limit) fail(kTooBig, "message too big");
+    if (over_) return false;
+  }
+  return true;
+}
+
 // A piece of a compressed message, which is put together inflated.
 void Socket::inflate(const FramePiece& piece) noexcept {
   Working& work = working();
@@ -222,21 +218,11 @@ void Socket::inflate(const FramePiece& piece) noexcept {
   // A context of its own also for a message that does not come whole: others use the shared one meanwhile.
   if (fresh_in_ && !work.inflater && !piece.ends) work.inflater.emplace(unsigned{bits_in_});
   Inflater& inflater = work.inflater ? *work.inflater : sharedInflater(bits_in_);
-  const size_t limit = endpoint_->options().max_message_bytes;
-  std::string_view inputs[] = {{piece.data, piece.size}, piece.ends ? kMessageTail : std::string_view{}};
-  const size_t before = work.size;
-  for (std::string_view& input : inputs) {
-    for (Inflater::State state = Inflater::State::kNeedRoom; state == Inflater::State::kNeedRoom;) {
-      // One byte more than may come tells what is too big from what just fits.
-      work.reserve(1, std::min(limit + 1, std::max<size_t>(2 * work.size, 4 * piece.size + 512)));
-      size_t written = 0;
-      state = inflater.run(input, work.space(), work.room(), written);
-      work.size += written;
-      if (state == Inflater::State::kError) return fail(kInvalidPayload, "payload is not DEFLATE data");
-      if (work.size > limit) return fail(kTooBig, "message too big");
-    }
-  }
-  if (!addText({work.buffer.data() + kHeadroom + before, work.size - before}, piece.ends)) return;
+  const size_t before = work.message.size();
+  if (!addInflated(inflater, {piece.data, piece.size})) return;
+  if (piece.ends && !inflater.ended() && !addInflated(inflater, kMessageTail)) return;
+  if (piece.ends && !inflater.complete()) return fail(kInvalidPayload, "payload is cut off");
+  if (!addText({work.message.data() + before, work.message.size() - before}, piece.ends)) return;
   if (!piece.ends) return;
   if (fresh_in_) work.inflater.reset();
   deliverGathered();
@@ -244,9 +230,10 @@ void Socket::inflate(const FramePiece& piece) noexcept {
 
 void Socket::deliverGathered() noexcept {
   Working& work = *working_;
-  BufferRef buffer = std::move(work.buffer);
-  char* const data = buffer.mutableData() + kHeadroom;
-  Message message(work.opcode, data, std::exchange(work.size, 0), kHeadroom, std::move(buffer));
+  const size_t size = work.message.size();
+  BufferRef buffer = work.message.take();
+  char* const data = buffer.mutableData() + MessageBuffer::kHeadroom;
+  Message message(work.opcode, data, size, MessageBuffer::kHeadroom, std::move(buffer));
   work.utf8.reset();
   deliver(message);
 }
@@ -326,7 +313,8 @@ void Socket::queueMasked(Opcode opcode, bool compressed, std::string_view payloa
 
 void Socket::queueCompressed(Opcode opcode, std::string_view payload) noexcept {
   const unsigned level = endpoint_->options().compression.level;
-  std::vector<char>& coded = scratch();
+  Scratch scratch;
+  std::vector<char>& coded = scratch.bytes();
   if (fresh_out_) {
     sharedDeflater(bits_out_, level).run(payload, coded);
   } else {
@@ -402,7 +390,9 @@ SendResult Socket::sendBack(Message& message) noexcept {
 SendResult Socket::ping(std::string_view payload) noexcept {
   if (!mayQueue()) return SendResult::kClosed;
   queueFrame(Opcode::kPing, false, payload.substr(0, kMaxControlBytes));
-  return flush();
+  const SendResult result = flush();  // which is no message, as to idle_timeout_ms
+  if (result == SendResult::kBlocked) handler_waits_ = true;
+  return result;
 }
 
 void Socket::sendClose(uint16_t code, std::string_view reason) noexcept {
@@ -418,6 +408,7 @@ void Socket::close(uint16_t code, std::string_view reason) noexcept {
   sendClose(code, reason);
   if (over_) return;
   setDeadline();
+  resume();  // the peer's Close is to be read
 }
 
 // The peer has broken the rules: it is told, and not listened to any more (section 7.1.7).
@@ -441,7 +432,23 @@ void Socket::onWritable() noexcept {
     handler_waits_ = false;
     if (!close_sent_) endpoint_->handler().onWritable(*this);
   }
-  if (was_blocked && !blocked_ && !over_) stream_->resumeRead();
+  if (was_blocked && !blocked_ && !paused_ && !over_) stream_->resumeRead();
+}
+
+void Socket::pause() noexcept {
+  if (!isOpen() || paused_) return;
+  paused_ = true;
+  pinged_ = false;
+  setDeadline();
+  stream_->pauseRead();
+}
+
+void Socket::resume() noexcept {
+  if (!paused_) return;
+  paused_ = false;
+  if (over_ || stream_ == nullptr) return;
+  setDeadline();
+  if (!blocked_) stream_->resumeRead();
 }
 
 // --- time
@@ -462,13 +469,18 @@ uint32_t Socket::idleLeftMs() const noexcept {
 void Socket::setDeadline() noexcept {
   const EndpointOptions& options = endpoint_->options();
   if (close_sent_) return stream_->setDeadline(options.close_timeout_ms);
-  uint32_t ms = pinged_ ? options.pong_timeout_ms : options.ping_interval_ms;
+  // What has come is not looked at while paused, so silence says nothing of the peer.
+  uint32_t ms = paused_ ? 0 : pinged_ ? options.pong_timeout_ms : options.ping_interval_ms;
   if (options.idle_timeout_ms != 0) {
     // A little more than is left, which is rounded.
     const uint32_t idle_ms = idleLeftMs() + (1U << kIdleUnitBits) / 1'000'000 + 1;
     ms = ms == 0 ? idle_ms : std::min(ms, idle_ms);
   }
-  if (ms != 0) stream_->setDeadline(ms);
+  if (ms != 0) {
+    stream_->setDeadline(ms);
+  } else if (paused_) {
+    stream_->clearDeadline();
+  }
 }
 
 void Socket::onDeadline() noexcept {
@@ -476,10 +488,12 @@ void Socket::onDeadline() noexcept {
   if (close_sent_) return stream_->abort(AbortReason::kTimeout);
   if (options.idle_timeout_ms != 0 && idleLeftMs() == 0) return close(kNormal, "idle");
   if (pinged_) return stream_->abort(AbortReason::kTimeout);
-  if (options.ping_interval_ms == 0) return setDeadline();
+  if (paused_ || options.ping_interval_ms == 0) return setDeadline();
   pinged_ = true;
   setDeadline();
-  ping({});
+  if (!mayQueue()) return;
+  queueFrame(Opcode::kPing, false, {});
+  flush();
 }
 
 bool Socket::onShutdown() noexcept {

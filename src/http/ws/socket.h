@@ -65,6 +65,17 @@ class Socket final : public ByteStreamListener {
   // At most kMaxControlBytes.
   SendResult ping(std::string_view payload) noexcept;
 
+  // Stops reading: after the call that is under way nothing of the peer is handed on or looked at, neither
+  // messages nor pongs nor its Close or end, until resume(); then all of it comes in its order. What the peer
+  // sends meanwhile waits in at most one read's memory and then in the kernel, until the peer itself has to
+  // wait. Sending goes on as ever. Its pings are not answered and it is not pinged meanwhile: who pauses sees
+  // to it that somebody resumes, closes or aborts; of the timeouts only idle_timeout_ms ends a paused socket.
+  // close() resumes. Both do nothing where there is nothing to do, and may be called from any of the
+  // handler's calls.
+  void pause() noexcept;
+  void resume() noexcept;
+  bool paused() const noexcept { return paused_; }
+
   // Begins the closing handshake; the handler's onClose comes when the peer has answered or has had its time.
   void close(uint16_t code, std::string_view reason) noexcept;
   // Ends the connection now.
@@ -94,8 +105,6 @@ class Socket final : public ByteStreamListener {
   // What is there only while a message is coming in, or where compression keeps its context from one to the
   // next.
   struct Working;
-  // Where inflated bytes go.
-  struct Inflated;
 
   Socket(const Endpoint::Ref& endpoint, const Compression& agreed) noexcept;
   bool isClient() const noexcept { return endpoint_->options().role == Role::kClient; }
@@ -106,6 +115,7 @@ class Socket final : public ByteStreamListener {
   void takeData(const FramePiece& piece, char* frame) noexcept;
   void gather(const FramePiece& piece) noexcept;
   void inflate(const FramePiece& piece) noexcept;
+  bool addInflated(Inflater& inflater, std::string_view input) noexcept;
   bool addText(std::string_view text, bool ends) noexcept;
   void deliverGathered() noexcept;
   void deliver(Message& message) noexcept;
@@ -134,7 +144,8 @@ class Socket final : public ByteStreamListener {
   bool over_ : 1;           // nothing that comes counts any more
   bool told_ : 1;           // the handler of the end
   bool blocked_ : 1;        // waits for onWritable
-  bool handler_waits_ : 1;  // so does the handler
+  bool paused_ : 1;         // by the handler
+  bool handler_waits_ : 1;  // for onWritable
   bool pinged_ : 1;         // and nothing has come since
   bool has_state_ : 1;
   bool compression_ : 1;  // what has been agreed on

@@ -110,6 +110,8 @@ def test_several_blocks_in_a_message(ws_server):
 @pytest.mark.parametrize("what, code", [
     (frame(BINARY, b"\xff\xff\xff no DEFLATE", rsv=4), 1007),
     (frame(TEXT, deflated(b"\xff\xfe"), rsv=4), 1007),
+    (frame(TEXT, deflated(b"hello world, hello world")[:4], rsv=4), 1007),
+    (frame(TEXT, b"", rsv=4), 1007),
     (frame(BINARY, deflated(bytes(1001)), rsv=4), 1009),
     (frame(BINARY, deflated(bytes(50_000_000)), rsv=4), 1009),
     (frame(TEXT, deflated(b"x"), rsv=6), 1002),

@@ -127,6 +127,14 @@ def test_sixteen_megabytes(ws_server):
         assert ws.read() == (BINARY, payload)
 
 
+def test_a_megabyte_a_byte_at_a_time(ws_server):
+    """Takes no longer than its frames do: what is there already is not moved for each of them."""
+    count = 1 << 20
+    with WsWire(ws_server, "/plain", timeout=10) as ws:
+        ws.send(frame(BINARY, b"x", fin=False) + frame(CONTINUATION, b"x", fin=False) * (count - 2) + frame(CONTINUATION, b"x"))
+        assert ws.read() == (BINARY, b"x" * count)
+
+
 def test_silence_is_pinged_and_then_ended(ws_server):
     with WsWire(ws_server, "/times") as ws:
         assert ws.read() == (PING, b"")

@@ -71,6 +71,72 @@ TEST_CASE("permessage-deflate: a context makes the second message small, and soc
   CHECK(f.seen.log.find("text:" + text) != std::string::npos);
 }
 
+TEST_CASE("permessage-deflate: what is cut off is refused, what is whole is not", "[ws]") {
+  const bool context = GENERATE(false, true);
+  INFO("context " << context);
+  EndpointOptions options;
+  options.compression.on = true;
+  options.compression.server_no_context_takeover = options.compression.client_no_context_takeover = !context;
+  options.compression.min_message_bytes = 1000;
+  SocketFixture f(options);
+  const std::string offer = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
+  const std::string text = "hello world, hello world, and hello once more";
+  Deflater deflater(15, 6);
+  const std::string whole = deflated(deflater, text);
+  test::SimPeer peer = f.open(offer);
+  for (size_t cut = 0; cut < whole.size(); ++cut) {
+    INFO("cut at " << cut);
+    test::SimPeer other = f.server.connect();
+    other.write(SocketFixture::request(offer));
+    f.server.settle();
+    other.read();
+    const std::string frames = makeFrame(Opcode::kBinary, whole, true, true) +
+                               makeFrame(Opcode::kBinary, whole.substr(0, cut), true, true);
+    const std::string answer = f.ask(other, frames);
+    CHECK(answer.substr(0, text.size() + 4) == "<2:" + text + ">");
+    CHECK((answer.find("<8:\x03\xef") == text.size() + 4));
+    CHECK(answer.find("<2:", 1) == std::string::npos);
+  }
+  // The last payload of a stream, behind which another begins; with and without a flushed block after it.
+  const std::string ended("\xf3\x48\xcd\xc9\xc9\x07\x00", 7);
+  const std::string empty(1, '\0');
+  for (int i = 0; i < 2; ++i) {
+    CHECK(f.ask(peer, makeFrame(Opcode::kText, empty, true, true)) == "<1:>");
+    CHECK(f.ask(peer, makeFrame(Opcode::kText, ended + empty, true, true)) == "<1:Hello>");
+    CHECK(f.ask(peer, makeFrame(Opcode::kText, ended, true, true)) == "<1:Hello>");
+    CHECK(f.ask(peer, makeFrame(Opcode::kText, ended, false, true) + makeFrame(Opcode::kContinuation, "")) ==
+          "<1:Hello>");
+    CHECK(f.ask(peer, makeFrame(Opcode::kText, ended, false, true) +
+                          makeFrame(Opcode::kContinuation, empty)) == "<1:Hello>");
+    CHECK(f.ask(peer, makeFrame(Opcode::kText, ended.substr(0, 3), false, true) +
+                          makeFrame(Opcode::kContinuation, ended.substr(3))) == "<1:Hello>");
+  }
+}
+
+TEST_CASE("permessage-deflate: memory for a large message is given back", "[ws]") {
+  std::string noise;
+  for (uint32_t i = 0, x = 1; i < 500000; ++i)
+    noise += static_cast<char>((x = x * 1664525 + 1013904223) >> 24);
+  {
+    Scratch scratch;
+    Deflater deflater(15, 1);
+    for (int i = 0; i < 5; ++i) deflater.run(noise, scratch.bytes());
+    CHECK(scratch.bytes().capacity() > Scratch::kKeptBytes);
+  }
+  {
+    Scratch scratch;
+    CHECK(scratch.bytes().capacity() == 0);
+    Deflater(15, 1).run(noise, scratch.bytes());
+    CHECK(scratch.bytes().size() > noise.size());
+    CHECK(scratch.bytes().capacity() < noise.size() + noise.size() / 8);  // of its size at once
+    const char* const kept = scratch.bytes().data();
+    Scratch again;
+    CHECK(again.bytes().empty());
+    CHECK(again.bytes().capacity() > 0);
+    CHECK(again.bytes().data() == kept);
+  }
+}
+
 TEST_CASE("permessage-deflate: a client checks the server's answer", "[ws]") {
   CompressionOptions ours;
   ours.on = true;

@@ -76,6 +76,8 @@ class SeeingHandler final : public SocketHandler {
     seen_.log += (message.isText() ? "text:" : "binary:") + std::string(message.view().substr(0, 40)) + " ";
     if (message.view() == "close") return socket.close(4000, "as you say");
     if (message.view() == "abort") return socket.abort();
+    if (message.view().substr(0, 5) == "pause") socket.pause();
+    if (message.view() == "pause and resume") socket.resume();
     if (seen_.echo) socket.sendBack(message);
   }
   void onPong(Socket&, std::string_view payload) const noexcept override {

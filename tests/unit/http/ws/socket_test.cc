@@ -272,50 +272,6 @@ TEST_CASE("websocket: a connection without messages may be closed", "[ws]") {
         "idle>");
 }
 
-TEST_CASE("websocket: a peer that does not read is not read, and not for ever", "[ws]") {
-  EndpointOptions options;
-  options.max_queued_bytes = 1 << 20;
-  SECTION("echoes wait for it") {
-    SocketFixture f(options);
-    test::SimPeer peer = f.open();
-    const std::string payload(200000, 'y');
-    size_t sent = 0;
-    for (int i = 0; i < 60; ++i) {
-      peer.write(makeFrame(Opcode::kBinary, payload));
-      sent += payload.size() + 10;
-      f.server.settle();
-    }
-    CHECK(f.seen.socket != nullptr);
-    CHECK(f.seen.socket->queuedBytes() < options.max_queued_bytes + payload.size() * 2);
-    std::string got;
-    for (int idle = 0; got.size() < sent && idle < 3;) {
-      const std::string piece = peer.read();
-      idle = piece.empty() ? idle + 1 : 0;
-      got += piece;
-      f.server.settle();
-    }
-    CHECK(got.size() == sent);
-    CHECK(f.seen.log.find("writable") != std::string::npos);
-  }
-  SECTION("who sends on in spite of kBlocked loses the peer") {
-    SocketFixture f(options);
-    test::SimPeer peer = f.open();
-    Socket* const socket = f.seen.socket;
-    REQUIRE(socket != nullptr);
-    const BufferRef payload = BufferRef::copyOf(std::string(100000, 'p'));
-    int blocked = 0;
-    SendResult last = SendResult::kAccepted;
-    for (int i = 0; i < 1000 && last != SendResult::kClosed; ++i) {
-      last = socket->send(Opcode::kBinary, payload);
-      if (last == SendResult::kBlocked) ++blocked;
-    }
-    CHECK(last == SendResult::kClosed);
-    CHECK(blocked > 0);
-    CHECK(f.seen.log == "open close:1006:");
-    f.server.settle();
-  }
-}
-
 TEST_CASE("websocket: sending of every kind", "[ws]") {
   SocketFixture f;
   test::SimPeer peer = f.open();

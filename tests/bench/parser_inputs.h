@@ -1,4 +1,5 @@
-// What the parsers are measured with: the shortest request a client sends, a browser's, and a server's answer.
+// What the parsers are measured with: the shortest request a client sends, a browser's, and a server's
+// answer.
 #pragma once
 
 #include <string_view>

@@ -110,6 +110,6 @@ def test_the_pieces_are_read_apart(pool):
         wire.send(b"GET /\x00")
     pool.wait_until_read()
     for wire in wires:
-        readable, _, _ = select.select([wire.socket], [], [], 0)
+        readable, _, _ = select.select([wire.socket], [], [], 5)  # read, and answered soon
         assert readable
         assert wire.read_response().status == 400

@@ -42,6 +42,10 @@ class Loop {
   // A handler whose events of a batch are handled before all others' (file change notices: a request that
   // came after a change must not be answered from before it). One per loop; nullptr ends it.
   void setFirst(IoHandler* handler) noexcept { first_ = handler; }
+  // Asks that handler again, for what may have come since the batch began. It must bear being asked in vain.
+  void askFirst() noexcept {
+    if (first_ != nullptr) first_->onIo(EPOLLIN);
+  }
 
   void armAt(Timer& timer, int64_t deadline_ns) noexcept;
   void armIn(Timer& timer, Nanos delay) noexcept { armAt(timer, now_ns_ + delay.count()); }

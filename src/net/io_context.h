@@ -145,6 +145,7 @@ class IoContext final : private event::Timer, private event::Task {
   std::vector<Name> under_way_;  // those of this batch, while that happens
   const Connection* turn_of_ = nullptr;
   size_t turn_bytes_ = 0;
+  bool has_adopted_ = false;  // in this batch
   std::atomic<uint64_t> closed_{0};
   const IoCounters* counters_ = nullptr;
   AddressLimit* address_limit_ = nullptr;

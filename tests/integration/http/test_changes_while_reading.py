@@ -51,11 +51,12 @@ def test_replaced_under_load(start_server, name):
     assert server.ask("/" + name).body == last
 
 
+@pytest.mark.parametrize("accept", ["handoff", "reuseport"])
 @pytest.mark.parametrize("how", ["rename", "rewrite", "delete"])
-def test_a_cached_answer_changes_while_it_is_being_sent(start_server, how):
+def test_a_cached_answer_changes_while_it_is_being_sent(start_server, how, accept):
     """What has begun to leave memory stays as it was, whatever becomes of the cache."""
     size = 60_000
-    server = start_server({"worker_processes": 1}, files={"file.txt": version(0, size)})
+    server = start_server({"worker_processes": 1, "accept": accept}, files={"file.txt": version(0, size)})
     path = server.html / "file.txt"
     count = 60
     with server.connect() as wire:

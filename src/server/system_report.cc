@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/grouped.h"
 #include "server/system_check.h"
 
 namespace roost::server {
@@ -16,12 +17,6 @@ constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kRed = "\x1b[31m";
 constexpr const char* kGreen = "\x1b[32m";
 constexpr const char* kPlain = "\x1b[0m";
-
-std::string grouped(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, ",");
-  return text;
-}
 
 std::string bytesText(uint64_t bytes) {
   const double mebibytes = static_cast<double>(bytes) / (1 << 20);

@@ -2,22 +2,19 @@
 // Any Accept-Encoding: every line of input is a field line. The weights are compared with those of a plain
 // implementation.
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "http/negotiation.h"
+#include "support/fuzz_require.h"
 #include "unit/http/head_builder.h"
 
 namespace {
 
+using roost::test::require;
 using namespace roost::http;  // NOLINT
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 std::string trimmed(const std::string& text) {
   const size_t first = text.find_first_not_of(" \t");

@@ -1,22 +1,19 @@
 // links: roost_modules_access_log
 // Any bytes as the values of a record: each format makes one line of them, a JSON line can be read back, and
 // what is read back is what went in, as far as it is UTF-8.
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "modules/access_log/line_format.h"
+#include "support/fuzz_require.h"
 
 namespace {
 
+using roost::test::require;
 using namespace roost;                       // NOLINT
 using namespace roost::modules::access_log;  // NOLINT
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 // A record of these texts, none of them absent.
 std::string recordOf(const std::vector<std::string>& texts, uint8_t flags) {

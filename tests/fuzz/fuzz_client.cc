@@ -4,26 +4,20 @@
 // resets the connection, and what is asked.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "http/client/client.h"
 #include "net/resolver.h"
+#include "support/fuzz_require.h"
 #include "support/sim_loop.h"
 #include "support/sim_server.h"
 
 namespace {
 
+using roost::test::require;
 using namespace roost::http::client;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 // What the first two bytes choose.
 struct Plan {

@@ -3,7 +3,6 @@
 // validators. Checks what must hold whatever the values are, and the whole outcome against a plain
 // implementation.
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,15 +11,13 @@
 #include "http/conditional.h"
 #include "http/date.h"
 #include "http/etag.h"
+#include "support/fuzz_require.h"
 #include "unit/http/head_builder.h"
 
 namespace {
 
+using roost::test::require;
 using namespace roost::http;  // NOLINT
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 struct Line {
   FieldId id;

@@ -2,17 +2,15 @@
 // Any bytes as the value of X-Forwarded-For and Forwarded: elements lie within the value, in order and
 // without its commas; and whatever a client has sent, an element that a proxy appends is read as the proxy
 // meant it.
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "http/client_address.h"
+#include "support/fuzz_require.h"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using roost::test::require;
 
 void checkElements(std::string_view value, bool quotes) {
   using namespace roost::http;  // NOLINT

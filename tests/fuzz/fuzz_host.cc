@@ -1,17 +1,15 @@
 // links: roost_http
 // Any bytes as the value of a Host field: what is accepted holds nothing dangerous, consists of exactly its
 // host and port, and says the same when it is put together again.
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "http/host.h"
+#include "support/fuzz_require.h"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using roost::test::require;
 
 }  // namespace
 

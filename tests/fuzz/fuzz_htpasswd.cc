@@ -1,18 +1,16 @@
 // links: roost_modules_basic_auth
 // Any bytes as a users' file and, where the first byte says so, as an Authorization field.
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "modules/basic_auth/credentials.h"
 #include "modules/basic_auth/password_hash.h"
 #include "modules/basic_auth/users_file.h"
+#include "support/fuzz_require.h"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using roost::test::require;
 
 void checkAuthorization(std::string_view value) {
   using namespace roost::modules::basic_auth;  // NOLINT

@@ -1,16 +1,14 @@
 // links: roost_net
 // Any bytes as the beginning of a proxied connection: no more is asked for than the longest header has, what
 // is decided on a part stays decided on the whole, and a header that is taken needs all of its bytes.
-#include <cstdlib>
 #include <string_view>
 
 #include "net/proxy_protocol.h"
+#include "support/fuzz_require.h"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using roost::test::require;
 
 }  // namespace
 

@@ -2,7 +2,6 @@
 // The first byte chooses the size of the representation, the rest is a Range value. Every outcome is compared
 // byte by byte against a plain reading of the field, and the multipart framing against its announced length.
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -10,16 +9,14 @@
 #include <vector>
 
 #include "http/range.h"
+#include "support/fuzz_require.h"
 
 namespace {
 
+using roost::test::require;
 using namespace roost::http;  // NOLINT
 
 constexpr size_t kMaxRanges = 8;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 struct Reading {
   bool ignored = true;

@@ -3,27 +3,22 @@
 // limits hold.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "redis/reply_reader.h"
+#include "support/fuzz_require.h"
 
 namespace {
+
+using roost::test::require;
 
 using roost::redis::Reply;
 using roost::redis::ReplyLimits;
 using roost::redis::ReplyReader;
 
 constexpr size_t kMaxElements = 200;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 size_t show(const Reply& reply, std::string& out) {
   out +=

@@ -3,8 +3,6 @@
 // parser give the same answer, nothing is read beyond the slack, and what a head refers to lies within it.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -13,17 +11,13 @@
 #include "bench/handwritten_parser.h"
 #include "http/h1/framing.h"
 #include "http/h1/request_parser.h"
+#include "support/fuzz_require.h"
 
 namespace {
 
+using roost::test::require;
 using namespace roost::http;
 using namespace roost::http::h1;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 struct Outcome {
   ParseState state;

@@ -3,8 +3,6 @@
 // machine gives the same answer, nothing is read beyond the slack, and what a head refers to lies within it.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -12,19 +10,15 @@
 
 #include "http/client/body_reader.h"
 #include "http/client/response_parser.h"
+#include "support/fuzz_require.h"
 
 namespace {
 
+using roost::test::require;
 using namespace roost::http;
 using namespace roost::http::client;
 using roost::http::h1::BodyKind;
 using roost::http::h1::ChunkStep;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 HeadLimits limits() {
   HeadLimits some;

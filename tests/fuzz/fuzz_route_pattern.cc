@@ -1,7 +1,6 @@
 // links: roost_http
 // Lines of text: the first is a path that is asked for, the others are routes, those that begin with '~'
 // regular expressions. Whatever can be a route must be found exactly where the plain implementation finds it.
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,15 +8,13 @@
 
 #include "http/router.h"
 #include "http/target.h"
+#include "support/fuzz_require.h"
 #include "unit/http/naive_routes.h"
 
 namespace {
 
+using roost::test::require;
 using namespace roost::http;  // NOLINT
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 std::string_view takeLine(std::string_view& text) {
   const size_t end = std::min(text.find('\n'), text.size());

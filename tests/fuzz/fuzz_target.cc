@@ -1,19 +1,17 @@
 // links: roost_http
 // Any bytes as the path of a target: decodePath must agree with the plain implementation, keep its promises,
 // and give the same path again for the text appendEncodedPath makes of it.
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "http/target.h"
+#include "support/fuzz_require.h"
 #include "unit/http/naive_path.h"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using roost::test::require;
 
 }  // namespace
 

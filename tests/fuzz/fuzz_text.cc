@@ -2,7 +2,6 @@
 // Any bytes as a name in a page and in JSON, as a pattern and a path, as a weight: nothing of them means
 // anything to a browser, what comes out is UTF-8, and matching ends.
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -10,12 +9,11 @@
 #include "http/escape.h"
 #include "http/field_syntax.h"
 #include "http/glob.h"
+#include "support/fuzz_require.h"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using roost::test::require;
 
 void requireUtf8(std::string_view text) {
   while (!text.empty()) {

@@ -2,22 +2,16 @@
 // URLs and references: what is accepted can be put into a request as it is, and reads back as itself.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "http/client/url.h"
+#include "support/fuzz_require.h"
 
 namespace {
 
+using roost::test::require;
 using namespace roost::http::client;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 void check(const Url& url) {
   require(isTarget(url.target), "a target may stand in a request line");

@@ -5,23 +5,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
 
 #include "http/ws/frame_decoder.h"
+#include "support/fuzz_require.h"
 
 namespace {
 
+using roost::test::require;
 using namespace roost::http::ws;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 std::string decode(const uint8_t* data, size_t size, size_t step, const FrameRules& rules) {
   FrameDecoder decoder;

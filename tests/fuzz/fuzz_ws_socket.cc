@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -16,20 +14,16 @@
 #include "event/loop.h"
 #include "http/ws/socket.h"
 #include "http/ws/utf8.h"
+#include "support/fuzz_require.h"
 
 namespace {
 
+using roost::test::require;
 using namespace roost;
 using namespace roost::http;
 using namespace roost::http::ws;
 
 constexpr size_t kMaxMessage = 20000;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 event::Loop& theLoop() {
   static const std::unique_ptr<event::Loop> loop = std::move(event::Loop::create(realSys(), 0)).value();

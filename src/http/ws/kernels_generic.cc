@@ -1,7 +1,7 @@
 // The loops for any processor, eight bytes at a time, and the choice among all of them.
 #include <cstring>
 
-#include "http/ws/kernels.h"
+#include "http/ws/mask.h"
 
 namespace roost::http::ws {
 namespace {
@@ -11,24 +11,7 @@ constexpr uint64_t kHighBits = 0x8080808080808080U;
 }  // namespace
 
 bool maskGeneric(char* to, const char* from, size_t size, uint32_t key) noexcept {
-  const uint64_t wide = uint64_t{key} << 32 | key;
-  uint64_t seen = 0;
-  size_t at = 0;
-  for (; at + sizeof wide <= size; at += sizeof wide) {
-    uint64_t word;
-    std::memcpy(&word, from + at, sizeof word);
-    word ^= wide;
-    seen |= word;
-    std::memcpy(to + at, &word, sizeof word);
-  }
-  char bytes[sizeof key];
-  std::memcpy(bytes, &key, sizeof key);
-  unsigned tail = 0;
-  for (; at < size; ++at) {
-    to[at] = static_cast<char>(from[at] ^ bytes[at % sizeof key]);
-    tail |= static_cast<unsigned char>(to[at]);
-  }
-  return (seen & kHighBits) == 0 && tail < 0x80;
+  return maskByWords(to, from, size, key);
 }
 
 size_t asciiGeneric(const char* data, size_t size) noexcept {

@@ -21,10 +21,8 @@ inline uint32_t advanceKey(uint32_t key, size_t bytes) noexcept {
 #endif
 }
 
-// Masks or unmasks: to[i] = from[i] ^ byte i % 4 of the key. `to` may be `from`. Returns whether all that was
-// written is ASCII, which saves text another look at it.
-inline bool applyMask(char* to, const char* from, size_t size, uint32_t key) noexcept {
-  if (size >= 64) return bestKernels().mask(to, from, size, key);
+// applyMask(), eight bytes at a time: for short payloads, and where there is nothing wider.
+inline bool maskByWords(char* to, const char* from, size_t size, uint32_t key) noexcept {
   const uint64_t wide = uint64_t{key} << 32 | key;
   uint64_t seen = 0;
   size_t at = 0;
@@ -50,6 +48,12 @@ inline bool applyMask(char* to, const char* from, size_t size, uint32_t key) noe
     seen |= static_cast<unsigned char>(to[at]);
   }
   return (seen & 0x8080808080808080U) == 0;
+}
+
+// Masks or unmasks: to[i] = from[i] ^ byte i % 4 of the key. `to` may be `from`. Returns whether all that was
+// written is ASCII, which saves text another look at it.
+inline bool applyMask(char* to, const char* from, size_t size, uint32_t key) noexcept {
+  return size >= 64 ? bestKernels().mask(to, from, size, key) : maskByWords(to, from, size, key);
 }
 
 }  // namespace roost::http::ws

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/grouped.h"
 #include "tools/swarm/text.h"
 
 namespace roost::swarm {

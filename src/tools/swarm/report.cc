@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/grouped.h"
 #include "tools/swarm/text.h"
 
 namespace roost::swarm {

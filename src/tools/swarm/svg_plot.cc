@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/grouped.h"
 #include "tools/swarm/text.h"
 
 namespace roost::swarm {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/grouped.h"
 #include "tools/swarm/options.h"
 #include "tools/swarm/payload.h"
 #include "tools/swarm/preflight.h"

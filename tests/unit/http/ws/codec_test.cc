@@ -9,21 +9,14 @@
 #include "http/ws/frame_decoder.h"
 #include "http/ws/mask.h"
 #include "http/ws/utf8.h"
+#include "unit/http/ws/socket_fixture.h"
 
 namespace roost::http::ws {
 namespace {
 
-constexpr uint32_t kKey = 0x4d3c2b1a;
-
 std::string frame(Opcode opcode, std::string_view payload, bool fin = true, bool masked = true,
                   bool compressed = false) {
-  char header[kMaxFrameHeader];
-  const size_t size = masked ? writeMaskedHeader(header, opcode, fin, compressed, payload.size(), kKey)
-                             : writeFrameHeader(header, opcode, fin, compressed, payload.size());
-  std::string out(header, size);
-  out += payload;
-  if (masked) applyMask(out.data() + size, out.data() + size, payload.size(), kKey);
-  return out;
+  return makeFrame(opcode, payload, fin, compressed, masked);
 }
 
 // What a stream of frames is, as text; fed `step` bytes at a time. Pieces of one frame are joined.

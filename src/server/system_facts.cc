@@ -96,7 +96,6 @@ SystemFacts readSystemFacts(const std::string& root) {
   facts.tcp_wmem = readNumbers(sys + "net/ipv4/tcp_wmem");
   facts.port_range = readNumbers(sys + "net/ipv4/ip_local_port_range");
   facts.tw_recycle = readNumber(sys + "net/ipv4/tcp_tw_recycle");
-  facts.tw_reuse = readNumber(sys + "net/ipv4/tcp_tw_reuse");
   facts.abort_on_overflow = readNumber(sys + "net/ipv4/tcp_abort_on_overflow");
   facts.syncookies = readNumber(sys + "net/ipv4/tcp_syncookies");
   facts.timestamps = readNumber(sys + "net/ipv4/tcp_timestamps");

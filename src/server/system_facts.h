@@ -35,7 +35,6 @@ struct SystemFacts {
 
   // Those that guides like to set, and should not.
   std::optional<uint64_t> tw_recycle;
-  std::optional<uint64_t> tw_reuse;
   std::optional<uint64_t> abort_on_overflow;
   std::optional<uint64_t> syncookies;
   std::optional<uint64_t> timestamps;

@@ -57,11 +57,6 @@ class Client final : private event::Timer {
   };
   Stats stats() const noexcept;
   size_t calls() const noexcept { return calls_.size(); }
-  // fn(const Origin&, const Stats&) for each origin there are connections to or calls for.
-  template <class Fn>
-  void forEachOrigin(Fn&& fn) const {
-    for (const auto& [key, pool] : pools_) fn(pool->origin, statsOf(*pool));
-  }
 
   const ClientOptions& options() const noexcept { return options_; }
   event::Loop& loop() const noexcept { return io_.loop(); }

@@ -17,7 +17,6 @@ class Payload {
   std::string_view message(uint32_t client, uint64_t n) const noexcept {
     return {bytes_.data() + offset(client, n), message_bytes_};
   }
-  size_t messageBytes() const noexcept { return message_bytes_; }
 
  private:
   static constexpr size_t kWindows = 65536;

@@ -69,7 +69,6 @@ class Run {
   struct Thread;
   void threadMain(Thread& thread);
   Status startThreads();
-  Status joinThreads();
   void connectAll(Outcome& outcome);
   void holdStill(Outcome& outcome);
   void load(Outcome& outcome);

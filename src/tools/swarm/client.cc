@@ -7,6 +7,7 @@
 
 #include "tools/swarm/echo_client.h"
 #include "tools/swarm/http_client.h"
+#include "tools/swarm/poll_client.h"
 #include "tools/swarm/sequence.h"
 #include "tools/swarm/sse_client.h"
 #include "tools/swarm/worker.h"
@@ -90,13 +91,13 @@ void Client::send(std::string_view bytes) noexcept {
   connection_->flush();
 }
 
-void Client::sendRequest() noexcept {
+void Client::sendRequest(std::string_view fields) noexcept {
   const Plan& plan = worker_.plan();
-  if (plan.client_at == std::string::npos) return send(plan.request);
+  if (plan.client_at == std::string::npos && fields.empty()) return send(plan.request);
   std::string& text = worker_.scratch();
-  text.assign(plan.request, 0, plan.client_at);
-  text += std::to_string(runIndex());
-  text.append(plan.request, plan.client_at, std::string::npos);
+  text = plan.request;
+  if (!fields.empty()) text.insert(text.size() - 2, fields);
+  if (plan.client_at != std::string::npos) text.insert(plan.client_at, std::to_string(runIndex()));
   send(text);
 }
 
@@ -116,8 +117,12 @@ void Client::checkNumber(SequenceCheck& check, std::string_view text) noexcept {
   const Numbered numbered = readNumbered(text);
   if (!numbered.ok) return complain(ErrorKind::kNoNumber, fmt::format("\"{}\"", text));
   const int64_t now = worker_.clockNs();
-  if (numbered.sent_ns > 0 && numbered.sent_ns <= now && worker_.measuring(now)) {
-    worker_.stats().delivery.record(static_cast<uint64_t>(now - numbered.sent_ns));
+  if (numbered.sent_ns > 0 && numbered.sent_ns <= now) {
+    const auto latency_ns = static_cast<uint64_t>(now - numbered.sent_ns);
+    if (worker_.measuring(now)) worker_.stats().delivery.record(latency_ns);
+    if (worker_.scenario().listens()) {
+      worker_.stats().broadcasts.add(numbered.sequence, numbered.sent_ns, latency_ns);
+    }
   }
   switch (check.add(numbered.sequence)) {
     case SequenceCheck::Verdict::kInOrder:
@@ -152,6 +157,8 @@ std::unique_ptr<Client> makeClient(Worker& worker, uint32_t own_index) {
       return std::make_unique<HttpClient>(worker, own_index);
     case Kind::kSse:
       return std::make_unique<SseClient>(worker, own_index);
+    case Kind::kPoll:
+      return std::make_unique<PollClient>(worker, own_index);
     case Kind::kWs:
       return std::make_unique<WsClient>(worker, own_index);
   }

@@ -66,7 +66,8 @@ class Client : public net::Session {
   // Counts an error of a client that goes on.
   void complain(ErrorKind kind, const std::string& detail) noexcept;
   void send(std::string_view bytes) noexcept;
-  void sendRequest() noexcept;  // the plan's, with the client's number in its place
+  // The plan's, with the client's number in its place, and with `fields` (whole lines) behind its own.
+  void sendRequest(std::string_view fields = {}) noexcept;
   // A message has come to a listening client, or a numbered answer; `text` is its beginning.
   void received(MessageCheck& messages, std::string_view text) noexcept;
   void checkNumber(NumberedStream& numbers) noexcept;

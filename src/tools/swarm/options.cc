@@ -24,7 +24,7 @@ struct KeyOption {
 
 constexpr KeyOption kKeyOptions[] = {
     {"Who and what", 0, "kind", Value::kText, "KIND",
-     "tcp_echo, http, hold, sse or ws; by default what the URL says"},
+     "tcp_echo, http, hold, poll, sse or ws; by default what the URL says"},
     {nullptr, 0, "url", Value::kText, "URL", "the target, where a scenario file names another one"},
     {nullptr, 'c', "clients", Value::kNumber, "N", "connections at the same time (100)"},
     {nullptr, 't', "threads", Value::kNumber, "N",
@@ -57,6 +57,8 @@ constexpr KeyOption kKeyOptions[] = {
     {nullptr, 0, "pipeline", Value::kNumber, "N", "http: N requests in one write, then N answers (1)"},
     {nullptr, 0, "message-bytes", Value::kNumber, "N", "size of a message of tcp_echo and ws (20)"},
     {nullptr, 0, "ws-mode", Value::kText, "MODE", "echo, quiet or listen (echo)"},
+    {nullptr, 0, "ws-subprotocol", Value::kText, "NAME",
+     "that WebSockets ask for, such as ws+meta.nchan (none)"},
     {"Checks", 0, "expect-status", Value::kNumber, "N", "of every answer (200)"},
     {nullptr, 0, "expect-bytes", Value::kNumber, "N", "of content (-1: as the first answer; -2: any)"},
     {nullptr, 0, "expect-body", Value::kText, "HASH",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -88,6 +89,22 @@ void latencyRows(std::string& text, const Scenario& scenario, const Outcome& out
   if (total.send_delay.count() > 0) row(text, "sent late", latencyLine(total.send_delay));
 }
 
+// A message that went to one client is no broadcast.
+void broadcastRows(std::string& text, const Broadcasts& broadcasts) {
+  const auto& list = broadcasts.list();
+  constexpr size_t kMostShown = 12;
+  if (list.empty() || list.front()->latencies.count() < 2) return;
+  for (size_t i = 0; i < std::min(list.size(), kMostShown); ++i) {
+    const Broadcast& each = *list[i];
+    row(text, i == 0 ? "broadcasts" : "",
+        fmt::format("{} to {}: first {}  p50 {}  p99 {}  last {}", each.number,
+                    grouped(each.latencies.count()), withUnit(each.least_ns),
+                    withUnit(each.latencies.percentile(50)), withUnit(each.latencies.percentile(99)),
+                    withUnit(each.latencies.max())));
+  }
+  if (list.size() > kMostShown) row(text, "", fmt::format("and {} more", grouped(list.size() - kMostShown)));
+}
+
 void loadRows(std::string& text, const Plan& plan, const Outcome& outcome) {
   const Stats& total = outcome.total;
   const Scenario& scenario = plan.scenario;
@@ -115,6 +132,10 @@ void loadRows(std::string& text, const Plan& plan, const Outcome& outcome) {
   }
   latencyRows(text, scenario, outcome);
   if (total.delivery.count() > 0) row(text, "delivery", latencyLine(total.delivery));
+  if (total.empty_answers.value() > 0) {
+    row(text, "polls", grouped(total.empty_answers.value()) + " were answered that there was nothing new");
+  }
+  broadcastRows(text, total.broadcasts);
   if (total.unsent > 0) {
     row(text, "not sent",
         grouped(total.unsent) +
@@ -207,6 +228,23 @@ std::string samplesJson(const Outcome& outcome) {
   return text + "]";
 }
 
+std::string broadcastsJson(const Broadcasts& broadcasts) {
+  const auto us = [](double ns) { return number(ns / 1e3); };
+  std::string text = "[";
+  for (const auto& each : broadcasts.list()) {
+    const metrics::Histogram& all = each->latencies;
+    const auto at = [&](double percent) { return us(static_cast<double>(all.percentile(percent))); };
+    text += fmt::format(
+        "{}\n    {{\"number\": {}, \"receivers\": {}, \"first_us\": {}, \"mean_us\": {}, \"stddev_us\": {}, "
+        "\"p50_us\": {}, \"p75_us\": {}, \"p95_us\": {}, \"p98_us\": {}, \"p99_us\": {}, \"p99_9_us\": {}, "
+        "\"last_us\": {}, \"sent_ns\": {}}}",
+        text.size() == 1 ? "" : ",", each->number, all.count(), us(static_cast<double>(each->least_ns)),
+        us(each->meanNs()), us(each->deviationNs()), at(50), at(75), at(95), at(98), at(99), at(99.9),
+        us(static_cast<double>(all.max())), each->sent_ns);
+  }
+  return text + "]";
+}
+
 // An object of JSON, a member a line.
 class Members {
  public:
@@ -250,6 +288,7 @@ void addCounts(Members& json, const Outcome& outcome) {
   json.add("messages_per_s", number(outcome.messages_per_s));
   json.add("bytes_in", outcome.bytes_in);
   json.add("bytes_out", outcome.bytes_out);
+  json.add("empty_answers", total.empty_answers.value());
   json.add("unanswered", total.unanswered);
   json.add("unsent", total.unsent);
   json.add("unsent_own", total.unsent_own);
@@ -353,6 +392,8 @@ std::string jsonReport(const Plan& plan, const Outcome& outcome) {
     failed += (failed.empty() ? "" : ", ") + jsonText(reason);
   }
   json.add("failed", "[" + failed + "]");
+  json.add("broadcasts", broadcastsJson(total.broadcasts));
+  json.add("broadcast_deliveries_left_out", total.broadcasts.leftOut());
   json.add("samples", samplesJson(outcome));
   return json.text();
 }

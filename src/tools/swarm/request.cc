@@ -37,6 +37,7 @@ void buildRequest(Plan& plan) {
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: {}\r\n",
         handshakeKey());
+    if (!s.ws_subprotocol.empty()) text += fmt::format("Sec-WebSocket-Protocol: {}\r\n", s.ws_subprotocol);
   }
   for (const std::string& header : s.headers) text += header + "\r\n";
   const bool has_body = !s.body.empty() && !s.listens() && s.kind != Kind::kWs;

@@ -238,6 +238,7 @@ void Run::addCounts(const Stats& stats, Stats& total) {
   total.messages.add(stats.messages.value());
   total.bytes_in.add(stats.bytes_in.value());
   total.bytes_out.add(stats.bytes_out.value());
+  total.empty_answers.add(stats.empty_answers.value());
   for (size_t i = 0; i < kErrorKinds; ++i) {
     total.errors[i].add(stats.errors[i].value());
     if (total.first_error[i].empty()) total.first_error[i] = stats.first_error[i];
@@ -247,6 +248,7 @@ void Run::addCounts(const Stats& stats, Stats& total) {
   total.service.merge(stats.service);
   total.send_delay.merge(stats.send_delay);
   total.delivery.merge(stats.delivery);
+  total.broadcasts.merge(stats.broadcasts);
   total.unanswered += stats.unanswered;
   total.unsent += stats.unsent;
   total.unsent_own += stats.unsent_own;

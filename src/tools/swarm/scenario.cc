@@ -36,11 +36,9 @@ struct KindName {
   Kind kind;
   std::string_view scheme;
 };
-constexpr KindName kKinds[] = {{"tcp_echo", Kind::kTcpEcho, "tcp://"},
-                               {"http", Kind::kHttp, "http://"},
-                               {"hold", Kind::kHold, "http://"},
-                               {"sse", Kind::kSse, "http://"},
-                               {"ws", Kind::kWs, "ws://"}};
+constexpr KindName kKinds[] = {{"tcp_echo", Kind::kTcpEcho, "tcp://"}, {"http", Kind::kHttp, "http://"},
+                               {"hold", Kind::kHold, "http://"},       {"poll", Kind::kPoll, "http://"},
+                               {"sse", Kind::kSse, "http://"},         {"ws", Kind::kWs, "ws://"}};
 
 bool isLoopback(const net::SocketAddress& address) noexcept {
   const net::PeerAddr peer = net::PeerAddr::from(address.get(), address.size());
@@ -166,6 +164,7 @@ void readRequest(Node root, Scenario& scenario) {
   scenario.spin = root["spin"].asBool();
   const std::string& ws = root["ws_mode"].asString();
   scenario.ws_mode = ws == "quiet" ? WsMode::kQuiet : ws == "listen" ? WsMode::kListen : WsMode::kEcho;
+  scenario.ws_subprotocol = root["ws_subprotocol"].asString();
   for (size_t i = 0; i < root["pid"].size(); ++i) {
     scenario.pids.push_back(static_cast<int>(root["pid"].at(i).asInt()));
   }
@@ -178,13 +177,18 @@ void checkTogether(Node root, const Scenario& scenario, Errors& errors) {
         errorAt(root["think_ms"], "think_ms and rate exclude each other: a rate is its own schedule"));
   }
   const bool receives = scenario.kind == Kind::kSse || scenario.kind == Kind::kHold ||
+                        scenario.kind == Kind::kPoll ||
                         (scenario.kind == Kind::kWs && scenario.ws_mode == WsMode::kListen);
   if (scenario.expect_sequence && !receives) {
     errors.push_back(
-        errorAt(root["expect_sequence"], "goes with sse, hold, and ws with \"ws_mode\": \"listen\""));
+        errorAt(root["expect_sequence"], "goes with sse, poll, hold, and ws with \"ws_mode\": \"listen\""));
   }
   if (scenario.expect_messages > 0 && (!receives || scenario.kind == Kind::kHold)) {
-    errors.push_back(errorAt(root["expect_messages"], "goes with sse, and ws with \"ws_mode\": \"listen\""));
+    errors.push_back(
+        errorAt(root["expect_messages"], "goes with sse, poll, and ws with \"ws_mode\": \"listen\""));
+  }
+  if (!scenario.ws_subprotocol.empty() && scenario.kind != Kind::kWs) {
+    errors.push_back(errorAt(root["ws_subprotocol"], "goes with ws"));
   }
   if (scenario.listens() && scenario.rate > 0) {
     errors.push_back(errorAt(root["rate"], "these clients ask nothing: they only receive"));

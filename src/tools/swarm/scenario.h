@@ -10,7 +10,7 @@
 
 namespace roost::swarm {
 
-enum class Kind : uint8_t { kTcpEcho, kHttp, kHold, kSse, kWs };
+enum class Kind : uint8_t { kTcpEcho, kHttp, kHold, kPoll, kSse, kWs };
 enum class WsMode : uint8_t { kEcho, kQuiet, kListen };
 enum class BodyCheck : uint8_t { kAny, kSame, kHash };
 
@@ -26,6 +26,7 @@ struct Scenario {
   std::string description;
   Kind kind = Kind::kHttp;
   WsMode ws_mode = WsMode::kEcho;
+  std::string ws_subprotocol;  // "": none is asked for
   std::string url;
   std::string host;  // as the Host field says it
   std::string path;
@@ -63,12 +64,15 @@ struct Scenario {
   int64_t reconnect_delay_ns = 0;
   std::vector<int> pids;
 
-  // Clients that only receive, or only are there: nothing is asked of them at a rate.
+  // Clients that only receive, or only are there: nothing is asked of them at a rate. A poll is how to
+  // receive.
   bool listens() const noexcept {
-    return kind == Kind::kSse || (kind == Kind::kWs && ws_mode != WsMode::kEcho);
+    return kind == Kind::kSse || kind == Kind::kPoll || (kind == Kind::kWs && ws_mode != WsMode::kEcho);
   }
   // Clients of which each is asked at the end of the run whether it still stands.
   bool asksAtEnd() const noexcept { return kind == Kind::kWs && ws_mode == WsMode::kQuiet; }
+  // WebSocket messages have Nchan's lines before their payload.
+  bool hasMeta() const noexcept { return ws_subprotocol == "ws+meta.nchan"; }
   // Clients that ask as soon as they are connected, and not only once all are.
   bool asksAtOnce() const noexcept { return kind == Kind::kHold && rate == 0; }
 };

@@ -12,7 +12,8 @@ using http::h1::ChunkStep;
 using http::h1::ParseState;
 
 void SseClient::opened() noexcept {
-  sendRequest();
+  if (scanner_.id().empty()) return sendRequest();
+  sendRequest(fmt::format("Last-Event-ID: {}\r\n", scanner_.id()));
 }
 
 void SseClient::closed() noexcept {

@@ -3,16 +3,18 @@
 #include <cstring>
 
 namespace roost::swarm {
-namespace {
 
-constexpr std::string_view kData = "data";
-
-}  // namespace
+void SseScanner::reset() noexcept {
+  SseScanner fresh;
+  std::memcpy(fresh.id_, id_, sizeof id_);
+  fresh.id_size_ = id_size_;
+  *this = fresh;
+}
 
 // True where an empty line ends an event that has data.
 bool SseScanner::endLine() noexcept {
   const bool empty = place_ == Place::kLineStart;
-  if (place_ == Place::kName && name_ == kData.size()) {  // "data" alone: an empty line of data
+  if (place_ == Place::kName && !is_id_ && name_ == wanted().size()) {  // "data" alone: an empty line of data
     if (has_data_) keep('\n');
     has_data_ = true;
   }
@@ -25,12 +27,16 @@ void SseScanner::take(char c) noexcept {
   switch (place_) {
     case Place::kLineStart:
       name_ = 0;
+      is_id_ = c == 'i';
       place_ = Place::kName;
       [[fallthrough]];
     case Place::kName:
-      if (name_ < kData.size() && c == kData[name_]) {
+      if (name_ < wanted().size() && c == wanted()[name_]) {
         ++name_;
-      } else if (name_ == kData.size() && c == ':') {
+      } else if (name_ == wanted().size() && c == ':' && is_id_) {
+        place_ = Place::kIdColon;
+        id_size_ = 0;
+      } else if (name_ == wanted().size() && c == ':') {
         place_ = Place::kColon;
         if (has_data_) keep('\n');
         has_data_ = true;
@@ -44,6 +50,14 @@ void SseScanner::take(char c) noexcept {
       return;
     case Place::kData:
       keep(c);
+      return;
+    case Place::kIdColon:
+      place_ = Place::kId;
+      if (c == ' ') return;
+      [[fallthrough]];
+    case Place::kId:
+      if (id_size_ < kIdBytes) id_[id_size_] = c;
+      if (id_size_ <= kIdBytes) ++id_size_;
       return;
     case Place::kSkip:
       return;

@@ -6,7 +6,8 @@
 namespace roost::swarm {
 
 // Finds the events of an event stream (WHATWG HTML, section 9.2.6) in whatever pieces it comes. Of an event's
-// data it keeps the beginning only, enough for a number and a time. Owned by a client; one thread.
+// data it keeps the beginning only, enough for a number and a time; of ids the last. Owned by a client; one
+// thread.
 class SseScanner {
  public:
   static constexpr size_t kKeptBytes = 47;
@@ -15,16 +16,23 @@ class SseScanner {
   // ended, data() has its beginning until the next call.
   bool next(std::string_view bytes, size_t& consumed) noexcept;
   std::string_view data() const noexcept { return {kept_, size_}; }
-  void reset() noexcept { *this = SseScanner{}; }
+  // The last id that has come; "" where there was none, or one that is too long to be kept.
+  std::string_view id() const noexcept { return {id_, id_size_ <= kIdBytes ? id_size_ : 0U}; }
+  static constexpr size_t kIdBytes = 48;
+  // Another stream: forgets all but the id, which that stream is to go on from.
+  void reset() noexcept;
 
  private:
   enum class Place : uint8_t {
     kLineStart,
-    kName,   // of a field that may yet be "data"
+    kName,   // of a field that may yet be "data" or "id"
     kSkip,   // the rest of a line that does not matter
     kColon,  // just behind "data:"
     kData,
+    kIdColon,  // just behind "id:"
+    kId,
   };
+  std::string_view wanted() const noexcept { return is_id_ ? "id" : "data"; }
   bool endLine() noexcept;
   void take(char c) noexcept;
   void keep(char c) noexcept {
@@ -33,7 +41,10 @@ class SseScanner {
 
   char kept_[kKeptBytes] = {};
   uint8_t size_ = 0;
-  uint8_t name_ = 0;  // letters of "data" that have matched
+  char id_[kIdBytes] = {};
+  uint8_t id_size_ = 0;
+  uint8_t name_ = 0;    // letters of "data" or "id" that have matched
+  bool is_id_ = false;  // which of them
   Place place_ = Place::kLineStart;
   bool after_cr_ = false;  // a line feed now belongs to the line's end
   bool has_data_ = false;  // the event has a line of data

@@ -27,6 +27,7 @@ constexpr Name kNames[] = {
     {"message lost", "lost"},
     {"message repeated", "duplicate"},
     {"message out of order", "reordered"},
+    {"gap told", "gap"},
 };
 static_assert(sizeof kNames / sizeof kNames[0] == kErrorKinds);
 

@@ -7,6 +7,7 @@
 
 #include "metrics/counter.h"
 #include "metrics/histogram.h"
+#include "tools/swarm/broadcasts.h"
 
 namespace roost::swarm {
 
@@ -32,6 +33,7 @@ enum class ErrorKind : uint8_t {
   kLost,
   kDuplicate,
   kReordered,
+  kGap,  // the server says that messages are missing
   kCount
 };
 constexpr size_t kErrorKinds = static_cast<size_t>(ErrorKind::kCount);
@@ -66,6 +68,7 @@ struct Stats {
   metrics::Gauge done;         // clients that need nothing more
   metrics::Gauge settled;      // clients that have connected or failed at least once
   metrics::Counter requests, replies, messages, bytes_in, bytes_out;
+  metrics::Counter empty_answers;  // to polls: nothing new in time
   std::array<metrics::Counter, kErrorKinds> errors;
 
   Latencies connect;     // from the attempt to the connection that may be asked
@@ -75,6 +78,7 @@ struct Stats {
   Latencies delivery;    // from when a message says it was sent
 
   std::array<std::string, kErrorKinds> first_error;  // what the first of each kind looked like
+  Broadcasts broadcasts;
   WindowMark begin, end;
   uint64_t unanswered = 0;     // at the end of all
   uint64_t unsent = 0;         // due, and never sent: the client waited for an answer or a connection

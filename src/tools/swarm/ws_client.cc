@@ -20,8 +20,13 @@ using http::ws::FrameDecoder;
 using http::ws::FramePiece;
 using http::ws::Opcode;
 
+WsClient::WsClient(Worker& worker, uint32_t own_index) : Client(worker, own_index) {
+  if (worker.scenario().hasMeta()) meta_ = std::make_unique<Meta>();
+}
+
 void WsClient::opened() noexcept {
-  sendRequest();
+  if (!meta_ || meta_->id.empty()) return sendRequest();
+  sendRequest(fmt::format("Last-Event-ID: {}\r\n", meta_->id));
 }
 
 void WsClient::closed() noexcept {
@@ -86,6 +91,8 @@ bool WsClient::readHead(net::Chunk& in) noexcept {
       wrong = "wrong Sec-WebSocket-Accept";
     }
     if (head.has(http::FieldId::kSecWebsocketExtensions)) wrong = "an extension that was not offered";
+    if (head.get("sec-websocket-protocol") != worker().scenario().ws_subprotocol)
+      wrong = "another subprotocol";
   }
   if (!wrong.empty()) {
     fail(ErrorKind::kHandshake, wrong);
@@ -147,10 +154,31 @@ bool WsClient::takeEcho(const FramePiece& piece) noexcept {
   return true;
 }
 
+// Reads the lines before the payload, to the empty one that ends them; the rest of the piece is payload.
+std::string_view WsClient::skipMeta(std::string_view piece) noexcept {
+  while (!meta_->over && !piece.empty()) {
+    const size_t end = piece.find('\n');
+    if (meta_->line.size() < kLongestLine) meta_->line.append(piece.substr(0, end));
+    if (end == std::string_view::npos) return {};
+    piece.remove_prefix(end + 1);
+    constexpr std::string_view kId = "id: ";
+    if (meta_->line.compare(0, kId.size(), kId) == 0) meta_->id = meta_->line.substr(kId.size());
+    meta_->over = meta_->line.empty();
+    meta_->line.clear();
+  }
+  return piece;
+}
+
 bool WsClient::takeMessage(const FramePiece& piece) noexcept {
-  if (piece.begins) received_ = 0;
-  const size_t size = std::min(piece.size, kKeptBytes - received_);
-  std::memcpy(kept_ + received_, piece.data, size);
+  if (piece.begins) {
+    received_ = 0;
+    if (meta_) meta_->over = false;
+    if (meta_) meta_->line.clear();
+  }
+  std::string_view text(piece.data, piece.size);
+  if (meta_) text = skipMeta(text);
+  const size_t size = std::min(text.size(), kKeptBytes - received_);
+  std::memcpy(kept_ + received_, text.data(), size);
   received_ += static_cast<uint32_t>(size);
   if (piece.ends) received(messages_, {kept_, received_});
   return true;

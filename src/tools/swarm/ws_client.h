@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "http/ws/frame_decoder.h"
 #include "tools/swarm/client.h"
 #include "tools/swarm/sequence.h"
@@ -10,7 +13,7 @@ namespace roost::swarm {
 // No extension is offered, so no message is compressed.
 class WsClient final : public Client {
  public:
-  using Client::Client;
+  WsClient(Worker& worker, uint32_t own_index);
   void ask() noexcept override;
   void leave() noexcept override;
   void onRead(net::Connection& connection, net::Chunk& in) noexcept override;
@@ -26,12 +29,21 @@ class WsClient final : public Client {
   bool takeControl(const http::ws::FramePiece& piece) noexcept;
   bool takeEcho(const http::ws::FramePiece& piece) noexcept;
   bool takeMessage(const http::ws::FramePiece& piece) noexcept;
+  std::string_view skipMeta(std::string_view piece) noexcept;
   void sendFrame(http::ws::Opcode opcode, std::string_view payload) noexcept;
 
   http::ws::FrameDecoder decoder_;
   uint32_t received_ = 0;  // bytes of the echo, or kept of a message
   MessageCheck messages_;
   char kept_[kKeptBytes];
+  static constexpr size_t kLongestLine = 4096;  // of which more is read
+  // The lines before a message's payload, where there are any.
+  struct Meta {
+    std::string line;
+    std::string id;  // of the last message
+    bool over = false;
+  };
+  std::unique_ptr<Meta> meta_;
 };
 
 }  // namespace roost::swarm

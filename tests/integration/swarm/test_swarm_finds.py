@@ -100,6 +100,21 @@ def sse(numbers):
     return serve
 
 
+def poll(numbers):
+    """A message a poll; who asks must say where the last answer was."""
+    def serve(connection):
+        asked = read_head(connection)
+        assert b"If-None-Match" not in asked
+        for at, number in enumerate(numbers):
+            body = f"{number} and more".encode()
+            connection.sendall(b"HTTP/1.1 200 OK\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+                               + f"Etag: {at}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+            if f"If-None-Match: {at}\r\n".encode() not in read_head(connection):
+                return
+        until_closed(connection)
+    return serve
+
+
 def websocket(numbers):
     def serve(connection):
         accept_websocket(connection)
@@ -109,7 +124,7 @@ def websocket(numbers):
     return serve
 
 
-@pytest.mark.parametrize("scheme, options, serve", [("http", ("--kind", "sse"), sse),
+@pytest.mark.parametrize("scheme, options, serve", [("http", ("--kind", "sse"), sse), ("http", ("--kind", "poll"), poll),
                                                     ("ws", ("--ws-mode", "listen"), websocket)])
 @pytest.mark.parametrize("numbers, found", [
     ([5, 6, 7, 8], {}),

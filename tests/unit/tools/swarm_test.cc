@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/grouped.h"
+#include "tools/swarm/broadcasts.h"
 #include "tools/swarm/options.h"
 #include "tools/swarm/payload.h"
 #include "tools/swarm/preflight.h"
@@ -127,6 +128,52 @@ TEST_CASE("swarm: events are found in whatever pieces they come", "[swarm]") {
       CHECK(eventsOf(c.text, piece) == c.events);
     }
   }
+}
+
+TEST_CASE("swarm: the last id of an event stream is kept, whatever pieces it comes in", "[swarm]") {
+  const std::string text = "id: 1\ndata: a\n\nid:17:2\r\ndata: b\n\nidx: 3\nxid: 4\n: id: 5\n";
+  for (const size_t piece : {size_t{1}, size_t{2}, size_t{5}, text.size()}) {
+    SseScanner scanner;
+    const auto feed = [&](std::string_view rest) {
+      for (size_t consumed = 0; !rest.empty(); rest.remove_prefix(consumed)) {
+        scanner.next(rest.substr(0, piece), consumed);
+      }
+    };
+    feed(text);
+    CHECK(scanner.id() == "17:2");
+    scanner.reset();
+    CHECK(scanner.id() == "17:2");
+    feed("id: " + std::string(SseScanner::kIdBytes, 'x') + "\n");
+    CHECK(scanner.id().size() == SseScanner::kIdBytes);
+    feed("id: " + std::string(SseScanner::kIdBytes + 1, 'x') + "\n");
+    CHECK(scanner.id().empty());
+    feed("id: 9\n");
+    CHECK(scanner.id() == "9");
+  }
+}
+
+TEST_CASE("swarm: what became of each broadcast is known, of a bounded number", "[swarm]") {
+  Broadcasts one, other, all;
+  for (uint64_t i = 1; i <= 3; ++i) one.add(1, 100, i * 1'000'000);
+  one.add(2, 200, 5'000'000);
+  other.add(2, 200, 9'000'000);
+  other.add(1, 100, 10'000'000);
+  other.add(1, 50, 7);  // another channel's first
+  all.merge(one);
+  all.merge(other);
+  REQUIRE(all.list().size() == 3);
+  CHECK(all.list()[0]->sent_ns == 50);
+  const Broadcast& first = *all.list()[1];
+  CHECK(first.number == 1);
+  CHECK(first.latencies.count() == 4);
+  CHECK(first.least_ns == 1'000'000);
+  CHECK(first.latencies.max() == 10'000'000);
+  CHECK(first.meanNs() == Approx(4e6));
+  CHECK(first.deviationNs() == Approx(3.5355e6).epsilon(1e-3));
+  CHECK(all.list()[2]->latencies.max() == 9'000'000);
+  for (uint64_t i = 0; i < 2 * Broadcasts::kMost; ++i) all.add(10 + i, 1000, 1);
+  CHECK(all.list().size() == Broadcasts::kMost);
+  CHECK(all.leftOut() == Broadcasts::kMost + 3);
 }
 
 TEST_CASE("swarm: messages differ from client to client and from one to the next", "[swarm]") {
@@ -257,7 +304,7 @@ TEST_CASE("swarm: the help names every key of a scenario, and none beside", "[sw
     CHECK(help.find("--" + key + " ") != std::string::npos);
     ++keys;
   }
-  CHECK(keys == 32);
+  CHECK(keys == 33);
 }
 
 // ---- preflight ----

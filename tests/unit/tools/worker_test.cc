@@ -26,6 +26,7 @@ struct TestServer final : net::Session, net::SessionFactory {
   bool stalls = false;  // keeps what it would answer until it no longer does
   bool ends = false;    // after an answer
   std::vector<std::pair<net::Connection*, std::string>> owed;
+  std::string asked;                // the last that was read
   net::Connection* last = nullptr;  // that was accepted
 
   TestServer() {
@@ -46,7 +47,8 @@ struct TestServer final : net::Session, net::SessionFactory {
     if (!answer.empty() && whole_requests &&
         std::string_view(in.data(), in.size()).find("\r\n\r\n") == std::string::npos)
       return;
-    std::string text = answer.empty() ? std::string(in.data(), in.size()) : answer;
+    asked.assign(in.data(), in.size());
+    std::string text = answer.empty() ? asked : answer;
     in.consume(in.size());
     if (stalls) {
       owed.emplace_back(&connection, std::move(text));
@@ -381,6 +383,60 @@ TEST_CASE("swarm: numbered answers of a hold are checked", "[swarm]") {
   CHECK(f.errors(ErrorKind::kDuplicate) == 1);
   CHECK(f.errors(ErrorKind::kNoNumber) == 1);
   CHECK(f.stats.errorCount() == 2);
+}
+
+TEST_CASE("swarm: a poll goes on from where the last answer was, over another connection too", "[swarm]") {
+  Fixture f("http://127.0.0.1:9/{client}",
+            R"({"kind": "poll", "clients": 1, "expect_sequence": "on", "expect_messages": 4})");
+  f.server.stalls = true;
+  f.start(3000);
+  f.pass(30);
+  CHECK(f.server.asked == "GET /0 HTTP/1.1\r\nHost: 127.0.0.1:9\r\n\r\n");
+  const auto answer = [&](const std::string& head, const std::string& body, bool ends = false) {
+    f.server.answer.clear();
+    REQUIRE(f.server.owed.size() == 1);
+    auto [connection, text] = std::move(f.server.owed.back());
+    f.server.owed.clear();
+    connection->write("HTTP/1.1 " + head + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+                      body);
+    connection->flush();
+    if (ends) connection->closeAfterWrite(false);
+    f.pass(20);
+  };
+  const std::string at_one =
+      "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\nIf-None-Match: \"1-a\"\r\n\r\n";
+  answer("200 OK\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nEtag: \"1-a\"", "1 5 x");
+  CHECK_THAT(f.server.asked, Catch::EndsWith(at_one));
+  for (const char* nothing : {"408 Request Timeout", "304 Not Modified"}) {
+    f.server.asked.clear();
+    if (nothing[0] == '3') {
+      f.server.owed.back().first->write("HTTP/1.1 304 Not Modified\r\n\r\n");
+      f.server.owed.back().first->flush();
+      f.server.owed.clear();
+      f.pass(20);
+    } else {
+      answer(nothing, "late");
+    }
+    CHECK_THAT(f.server.asked, Catch::EndsWith(at_one));
+  }
+  f.server.asked.clear();
+  answer("408 Request Timeout\r\nConnection: close", "", true);
+  CHECK_THAT(f.server.asked, Catch::EndsWith(at_one));
+  CHECK(f.stats.reopened.value() == 1);
+  answer("200 OK\r\nEtag: 2", "2 6");
+  CHECK_THAT(f.server.asked, Catch::EndsWith("9\r\nIf-None-Match: 2\r\n\r\n"));
+  CHECK(f.stats.errorCount() == 0);
+  CHECK(f.stats.empty_answers.value() == 3);
+  answer("200 OK\r\nEtag: 5\r\nPush-Gap: 2", "5 7");
+  CHECK(f.errors(ErrorKind::kGap) == 1);
+  answer("404 Not Found", "");
+  CHECK(f.errors(ErrorKind::kStatus) == 1);
+  CHECK(f.stats.messages.value() == 3);
+  f.pass(5000);
+  CHECK(f.worker->finished());
+  CHECK(f.errors(ErrorKind::kLost) == 1);
+  REQUIRE(f.stats.broadcasts.list().size() == 3);
+  CHECK(f.stats.broadcasts.list()[2]->number == 5);
 }
 
 }  // namespace

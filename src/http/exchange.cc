@@ -4,6 +4,7 @@
 
 #include "http/client_address.h"
 #include "http/error_page.h"
+#include "http/framed.h"
 #include "log/log.h"
 
 namespace roost::http {
@@ -226,11 +227,21 @@ void Exchange::reply(ResponseHead& head, std::string_view body) noexcept {
   if (!body.empty()) send(body, true);
 }
 
-void Exchange::reply(PreparedResponse& response) noexcept {
+// A stage takes content only.
+SendResult Exchange::sendFramed(const BufferRef& framed) noexcept {
+  if (!open()) return SendResult::kClosed;
+  BodyStage* const stage = bodyStage();
+  if (stage == nullptr) return port_->sendFramed(framed);
+  const std::string_view content = contentOf(framed);
+  return stage->sendShared(framed, static_cast<size_t>(content.data() - framed.data()), content.size(),
+                           false);
+}
+
+void Exchange::reply(PreparedResponse& response, std::string_view lines) noexcept {
   if (!mayBegin()) return;
   head_sent_ = true;
   if (Progress* kept = progress()) kept->status = response.status();
-  port_->sendPrepared(response);
+  port_->sendPrepared(response, lines);
 }
 
 void Exchange::replyError(int status, const ResponseHead* extra) noexcept {

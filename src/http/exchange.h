@@ -167,6 +167,22 @@ class Exchange {
     return stage == nullptr ? port_->sendFile(std::move(file), offset, size, fin)
                             : stage->sendFile(std::move(file), offset, size, fin);
   }
+  // Content that was encoded once for many answers of unknown length (makeFramed): goes out straight from the
+  // block where nothing waits before it, and what the socket does not take is queued as a reference.
+  // kBlocked: some of it waits for the peer. kAccepted: all is with the kernel, or will be given to it, with
+  // what else is sent meanwhile, when the call that brought the request in has returned.
+  SendResult sendFramed(const BufferRef& framed) noexcept;
+
+  // Calls the listener's onDeadline in `ms` milliseconds, up to half a second later; parked or not.
+  // Setting it anew is cheap. While bytes wait for the peer, the protocol's own deadline for sending stands
+  // in its place: then, and where that happens later, onWritable comes when they are gone, and has to set it
+  // again. REQUIRES: no content of the request is still to come.
+  void setDeadline(uint32_t ms) noexcept {
+    if (open()) port_->setDeadline(ms);
+  }
+  void clearDeadline() noexcept {
+    if (open()) port_->clearDeadline();
+  }
   // An interim answer (1xx other than 100 and 101) before the head, as often as one likes: 103 with Link
   // fields (RFC 8297). Filters do not see it; clients that cannot know it are not sent it.
   // The connection may turn out to be gone: then active() is false.
@@ -175,7 +191,10 @@ class Exchange {
   }
   // Whole answers.
   void reply(ResponseHead& head, std::string_view body) noexcept;
-  void reply(PreparedResponse& response) noexcept;  // REQUIRES: mayReplyPrepared() or mayReplyNegotiated()
+  // REQUIRES: mayReplyPrepared() or mayReplyNegotiated(), or it has parked: then the answer has what the
+  // route's head filters add, and `lines`, further field lines ("Name: value\r\n" each), what the other
+  // filters would add.
+  void reply(PreparedResponse& response, std::string_view lines = {}) noexcept;
   // Whether an answer made ready with Route::filterHead() may be sent as it is.
   bool mayReplyPrepared() const noexcept {
     return mayReplyNegotiated() && state_->route->compression == nullptr;

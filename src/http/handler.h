@@ -129,6 +129,8 @@ class ExchangeListener {
   }
   // After a send that answered kBlocked: the peer has caught up.
   virtual void onWritable() noexcept {}
+  // After Exchange::setDeadline.
+  virtual void onDeadline() noexcept {}
   // The client is gone or was given up; nothing can be sent any more. The last call.
   virtual void onAbort(AbortReason reason) noexcept { static_cast<void>(reason); }
 };
@@ -144,6 +146,9 @@ class ByteStream {
   // Sends what is queued. Within onBytes that waits for its return, so that all that comes of one read leaves
   // in one call.
   virtual SendResult flush() noexcept = 0;
+  // Sends a shared block at once, straight from where it lies, if nothing is queued before it; what the
+  // socket does not take is queued as a reference. kAccepted: all of it is with the kernel.
+  virtual SendResult sendNow(const BufferRef& block) noexcept = 0;
   SendResult write(std::string_view copied) noexcept {
     queue(copied);
     return flush();

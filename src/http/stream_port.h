@@ -24,8 +24,14 @@ class StreamPort {
   virtual SendResult sendBytes(std::string_view copied, bool fin) noexcept = 0;
   virtual SendResult sendShared(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept = 0;
   virtual SendResult sendFile(net::OpenFile file, uint64_t offset, uint64_t size, bool fin) noexcept = 0;
-  virtual void sendPrepared(PreparedResponse& response) noexcept = 0;  // a whole answer
-  virtual void wantBody() noexcept = 0;                                // somebody listens: 100 (Continue)
+  // As Exchange::sendFramed().
+  virtual SendResult sendFramed(const BufferRef& framed) noexcept = 0;
+  // A whole answer, and further field lines ("Name: value\r\n" each) of its head.
+  virtual void sendPrepared(PreparedResponse& response, std::string_view lines) noexcept = 0;
+  // As Exchange::setDeadline() and clearDeadline().
+  virtual void setDeadline(uint32_t ms) noexcept = 0;
+  virtual void clearDeadline() noexcept = 0;
+  virtual void wantBody() noexcept = 0;  // somebody listens: 100 (Continue)
   virtual void consumed(size_t bytes) noexcept = 0;
   virtual void reset() noexcept = 0;  // the answer cannot be completed
   virtual ByteStream* upgrade(const ResponseHead& head,

@@ -122,6 +122,18 @@ SendResult UpgradedSession::flush() noexcept {
   return SendResult::kBlocked;
 }
 
+SendResult UpgradedSession::sendNow(const BufferRef& block) noexcept {
+  if (closing_ || connection_.closed()) return SendResult::kClosed;
+  count(block.size());
+  const size_t sent = connection_.writeNow(block.view());
+  if (sent == block.size()) return SendResult::kAccepted;
+  connection_.write(block, sent, block.size() - sent);
+  connection_.flush();
+  if (connection_.closed()) return SendResult::kClosed;
+  waits_for_room_ = connection_.writing();
+  return waits_for_room_ ? SendResult::kBlocked : SendResult::kAccepted;
+}
+
 // The deadline for sending is not the listener's to move: a peer that takes nothing could otherwise put it
 // off for ever by what it sends.
 void UpgradedSession::setDeadline(uint32_t ms) noexcept {

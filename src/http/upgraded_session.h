@@ -37,6 +37,7 @@ class UpgradedSession final : public net::Session, public ByteStream {
   void queue(std::string_view copied) noexcept override;
   void queue(BufferRef buffer, size_t offset, size_t size) noexcept override;
   SendResult flush() noexcept override;
+  SendResult sendNow(const BufferRef& block) noexcept override;
   size_t queuedBytes() const noexcept override { return connection_.queuedBytes(); }
   void setDeadline(uint32_t ms) noexcept override;
   void clearDeadline() noexcept override;

@@ -47,6 +47,7 @@ ServerSession::ServerSession(Protocol& protocol) noexcept
       answered_(false),
       no_content_(false),
       blocked_(false),
+      timed_(false),
       input_behind_(false) {}
 
 const ServiceOptions& ServerSession::options() const noexcept {
@@ -57,7 +58,7 @@ void ServerSession::attach(net::Connection& connection) noexcept {
   connection_ = &connection;
   connection.setSession(*this);
   reading_ = Reading::kHead;
-  closed_ = answered_ = no_content_ = blocked_ = input_behind_ = false;
+  closed_ = answered_ = no_content_ = blocked_ = timed_ = input_behind_ = false;
   keep_alive_ = true;
   parked_head_done_ = 0;
 }
@@ -75,7 +76,7 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   expects_continue_ = framing.expects_continue;
   // RFC 9110 section 7.8: never from HTTP/1.0, and only to what the client has named.
   may_upgrade_ = framing.upgrade && !http10_ && head.has(FieldId::kUpgrade);
-  answered_ = no_content_ = blocked_ = false;
+  answered_ = no_content_ = blocked_ = timed_ = false;
   slot_->body_left = framing.content_length;
   slot_->body_seen = 0;
   slot_->unconsumed = 0;
@@ -105,8 +106,10 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   }
 }
 
-// The next step is the handler's: only a peer that does not take what is being sent is timed meanwhile.
+// The next step is the handler's: only a peer that does not take what is being sent is timed meanwhile, or
+// what the handler itself has asked for.
 void ServerSession::waitForHandler() noexcept {
+  if (timed_) return;
   if (connection_->writing()) {
     connection_->setDeadline(options().send_timeout_ms);
   } else {
@@ -334,6 +337,8 @@ void ServerSession::onReadEnd(net::Connection& connection) noexcept {
 }
 
 void ServerSession::onWriteBlocked(net::Connection& connection, size_t) noexcept {
+  if (timed_) blocked_ = true;  // the listener sets it again
+  timed_ = false;
   connection.setDeadline(options().send_timeout_ms);
 }
 
@@ -343,7 +348,7 @@ void ServerSession::onWriteComplete(net::Connection& connection) noexcept {
   if (exchange_.active()) {
     if (reading_ == Reading::kBody && !connection.readPaused()) {
       connection.setDeadline(options().body_timeout_ms);
-    } else {
+    } else if (!timed_) {
       connection.clearDeadline();
     }
     if (blocked_ && exchange_.waitsForRoom()) {
@@ -373,6 +378,11 @@ void ServerSession::onTimeout(net::Connection& connection) noexcept {
       connection.reset();
     }
     return;
+  }
+  if (timed_ && exchange_.active()) {
+    timed_ = false;
+    if (exchange_.listener() != nullptr) exchange_.listener()->onDeadline();
+    return connection.flush();
   }
   const bool head_begun = reading_ == Reading::kHead && slot_ != nullptr;
   const bool body_begun = reading_ == Reading::kBody && !answered_ && !exchange_.headSent();

@@ -47,7 +47,10 @@ class ServerSession final : public net::Session, public StreamPort {
   SendResult sendBytes(std::string_view copied, bool fin) noexcept override;
   SendResult sendShared(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept override;
   SendResult sendFile(net::OpenFile file, uint64_t offset, uint64_t size, bool fin) noexcept override;
-  void sendPrepared(PreparedResponse& response) noexcept override;
+  SendResult sendFramed(const BufferRef& framed) noexcept override;
+  void sendPrepared(PreparedResponse& response, std::string_view lines) noexcept override;
+  void setDeadline(uint32_t ms) noexcept override;
+  void clearDeadline() noexcept override;
   void wantBody() noexcept override;
   void consumed(size_t bytes) noexcept override;
   void reset() noexcept override;
@@ -116,6 +119,7 @@ class ServerSession final : public net::Session, public StreamPort {
   SendResult sendContent(uint64_t size, bool fin, bool file, Put&& put) noexcept;
   uint64_t clip(uint64_t size, bool& fin) noexcept;
   SendResult afterSend(bool fin, bool file) noexcept;
+  SendResult afterFramed() noexcept;
   void endAnswer() noexcept;
   void countHead(int status) noexcept;
   void countAnswered() noexcept;
@@ -143,6 +147,7 @@ class ServerSession final : public net::Session, public StreamPort {
   bool answered_ : 1;      // all of the answer has been handed over
   bool no_content_ : 1;    // the answer to HEAD, 204, 304
   bool blocked_ : 1;       // a sender waits for onWritable
+  bool timed_ : 1;         // the connection's deadline is the exchange's
   bool input_behind_ : 1;  // bytes behind this request have been read already
 };
 static_assert(sizeof(ServerSession) <= 96, "a parked exchange's budget");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/framed.h"
 #include "http/h1/protocol.h"
 #include "http/h1/server_session.h"
 #include "http/upgraded_session.h"
@@ -142,6 +143,52 @@ SendResult ServerSession::afterSend(bool fin, bool file) noexcept {
   return blocked_ ? SendResult::kBlocked : SendResult::kAccepted;
 }
 
+// The fast way for content that many share.
+SendResult ServerSession::sendFramed(const BufferRef& framed) noexcept {
+  if (connection_->closed()) return SendResult::kClosed;
+  const std::string_view content = contentOf(framed);
+  if (out_framing_ != Framing::kChunked || no_content_) {
+    const auto offset = static_cast<size_t>(content.data() - framed.data());
+    if (sendShared(framed, offset, content.size(), false) == SendResult::kClosed) return SendResult::kClosed;
+    return afterFramed();
+  }
+  exchange_.countContent(content.size());
+  const std::string_view bytes = framed.view();
+  const size_t sent = connection_->writeNow(bytes);
+  if (sent == bytes.size()) return SendResult::kAccepted;
+  if (busy_ && bytes.size() - sent <= kCopyLimit) {
+    connection_->write(bytes.substr(sent));
+  } else {
+    connection_->write(framed, sent, bytes.size() - sent);
+  }
+  connection_->flush();
+  return afterFramed();
+}
+
+SendResult ServerSession::afterFramed() noexcept {
+  if (connection_->closed()) return SendResult::kClosed;
+  const bool gathers = busy_ && !connection_->writeBlocked() && connection_->queuedBytes() <= kGatherLimit;
+  blocked_ = connection_->writing() && !gathers;
+  return blocked_ ? SendResult::kBlocked : SendResult::kAccepted;
+}
+
+// The deadline for sending is not the handler's to move.
+void ServerSession::setDeadline(uint32_t ms) noexcept {
+  if (connection_->closed() || reading_ != Reading::kDone || answered_) return;
+  if (connection_->writeBlocked()) {
+    blocked_ = true;  // so that it hears when it can be set
+    return;
+  }
+  timed_ = true;
+  connection_->setDeadline(ms);
+}
+
+void ServerSession::clearDeadline() noexcept {
+  if (!timed_) return;
+  timed_ = false;
+  connection_->clearDeadline();
+}
+
 void ServerSession::countHead(int status) noexcept {
   if (const HttpCounters* counters = protocol_.context().counters()) counters->countResponse(status);
 }
@@ -174,7 +221,7 @@ void ServerSession::countAnswered() noexcept {
 void ServerSession::endAnswer() noexcept {
   countAnswered();
   answered_ = true;
-  blocked_ = false;
+  blocked_ = timed_ = false;
   connection_->flush();
   settle();
 }
@@ -221,7 +268,7 @@ void ServerSession::tellUnsent(AbortReason reason) noexcept {
 }
 
 // The fast way out: a whole answer that lies ready.
-void ServerSession::sendPrepared(PreparedResponse& response) noexcept {
+void ServerSession::sendPrepared(PreparedResponse& response, std::string_view lines) noexcept {
   if (connection_->closed()) return;
   const std::string_view bytes = response.bytes(protocol_.context().date());
   countHead(response.status());
@@ -229,7 +276,8 @@ void ServerSession::sendPrepared(PreparedResponse& response) noexcept {
   if (!no_content_) exchange_.countContent(response.body().size());
   if (leavesBodyUnread()) keep_alive_ = false;
   const Persistence kind = persistence();
-  if (kind == Persistence::kDefault && !no_content_ && !input_behind_ && !connection_->writing()) {
+  if (kind == Persistence::kDefault && lines.empty() && !no_content_ && !input_behind_ &&
+      !connection_->writing()) {
     const size_t sent = connection_->writeNow(bytes);
     if (sent < bytes.size()) {
       // The head may be rewritten with another date before it goes out, so what is left of it is copied.
@@ -240,6 +288,7 @@ void ServerSession::sendPrepared(PreparedResponse& response) noexcept {
     }
   } else {
     connection_->write(response.openHead());
+    connection_->write(lines);
     connection_->write(connectionLine(kind));
     connection_->write(std::string_view("\r\n"));
     if (!no_content_) {

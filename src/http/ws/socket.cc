@@ -351,15 +351,12 @@ SendResult Socket::send(Opcode opcode, BufferRef payload) noexcept {
   return flushForHandler();
 }
 
-SendResult Socket::sendFrames(BufferRef frames) noexcept {
+SendResult Socket::sendFrames(const BufferRef& frames) noexcept {
   if (!mayQueue()) return SendResult::kClosed;
-  const size_t size = frames.size();
-  if (size <= kCopyLimit) {
-    stream_->queue(frames.view());
-  } else {
-    stream_->queue(std::move(frames), 0, size);
-  }
-  return flushForHandler();
+  touch();
+  const SendResult result = stream_->sendNow(frames);
+  if (result == SendResult::kBlocked) blocked_ = handler_waits_ = true;
+  return result;
 }
 
 // The header goes in front of the payload, over the one it came with: one piece to queue.

@@ -60,8 +60,10 @@ class Socket final : public ByteStreamListener {
   SendResult sendPart(Opcode opcode, std::string_view part, bool first, bool last) noexcept;
   // Sends a message back as it came, from where it lies. The message is empty after that.
   SendResult sendBack(Message& message) noexcept;
-  // Sends frames that were encoded once for many sockets of servers.
-  SendResult sendFrames(BufferRef frames) noexcept;
+  // Sends frames that were encoded once for many sockets of servers, straight from the block where nothing
+  // waits before them. kBlocked: bytes wait for the peer, and onWritable comes when they are gone. kAccepted:
+  // all of them are with the kernel.
+  SendResult sendFrames(const BufferRef& frames) noexcept;
   // At most kMaxControlBytes.
   SendResult ping(std::string_view payload) noexcept;
 

@@ -38,6 +38,10 @@ class Message {
     explicit operator bool() const noexcept { return message_ != nullptr; }
     const Message* operator->() const noexcept { return message_; }
     const Message& operator*() const noexcept { return *message_; }
+    // Whether somebody else has one too, at this moment.
+    bool shared() const noexcept {
+      return message_ != nullptr && message_->refs_.load(std::memory_order_relaxed) > 1;
+    }
 
    private:
     friend class Message;
@@ -56,6 +60,10 @@ class Message {
   const BufferRef& payload() const noexcept { return payload_; }
   std::string_view contentType() const noexcept { return content_type_; }  // empty: none was given
   std::string_view event() const noexcept { return event_; }               // X-EventSource-Event
+  // What it takes in memory without its forms: the same for its whole life.
+  size_t bytes() const noexcept {
+    return sizeof(Message) + payload_.size() + content_type_.size() + event_.size();
+  }
 
   // The message as it goes over the wire in one of the forms that the modules define (an index each):
   // `encode` is called the first time, on whatever thread asks; should two ask at once, one result counts.

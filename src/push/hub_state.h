@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/sip_hash.h"
+#include "push/hub.h"
+
+namespace roost::push {
+
+// A number with one writer.
+class ShardCounter {
+ public:
+  void add(uint64_t more) noexcept {
+    value_.store(value_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+  uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+struct alignas(64) ShardNumbers {
+  ShardCounter subscribed, unsubscribed;  // subscriptions that began and that ended
+  ShardCounter published, refused, delivered, gaps, slow, evictions;
+};
+
+// What all shards of a hub share. Owned by the Hub; any thread.
+struct HubState {
+  // What waits for one shard to take it.
+  struct alignas(64) Backlog {
+    std::atomic<uint32_t> messages{0};
+    std::atomic<uint64_t> bytes{0};
+  };
+
+  HubState(const HubOptions& hub_options, uint32_t shard_count, Host& hub_host)
+      : options(hub_options),
+        shards(shard_count),
+        host(hub_host),
+        key(SipKey::random()),
+        backlogs(new Backlog[shard_count]),
+        numbers(new ShardNumbers[shard_count]) {}
+
+  uint64_t hashOf(std::string_view name) const noexcept { return sipHash13(key, name); }
+  uint32_t homeOf(uint64_t hash) const noexcept { return static_cast<uint32_t>((hash >> 32) % shards); }
+
+  const HubOptions options;
+  const uint32_t shards;
+  Host& host;
+  const SipKey key;
+  std::unique_ptr<Backlog[]> backlogs;      // by shard
+  std::unique_ptr<ShardNumbers[]> numbers;  // by shard
+  // Of all messages that are alive, and of what else the cap on memory counts.
+  std::atomic<int64_t> held_bytes{0};
+  // Evicted, but still with mirrors that have yet to be told: it counts as gone until that time.
+  std::atomic<int64_t> leaving_bytes{0};
+  std::atomic<int64_t> leaving_until_ns{0};
+  std::atomic<uint32_t> channels{0};
+  std::atomic<uint32_t> subscribers{0};  // kept only where max_subscribers is set
+};
+
+}  // namespace roost::push

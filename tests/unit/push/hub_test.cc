@@ -1,0 +1,217 @@
+#include "push/hub.h"
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "unit/push/sim_hub.h"
+
+namespace roost::push {
+namespace {
+
+using test::Informed;
+using test::Published;
+using test::SimHost;
+
+// Writes down what it is told: "+" subscribed, "gap N", the payloads, "end REASON".
+class Client final : public Subscriber {
+ public:
+  ~Client() = default;
+  void onSubscribed(const MessageId& position) noexcept override {
+    last = position;
+    heard.emplace_back("+");
+  }
+  Delivery onMessage(const Message::Ref& message) noexcept override {
+    last = message->id();
+    heard.emplace_back(message->payload().view());
+    return std::exchange(answer, then);
+  }
+  Delivery onGap(const Gap& gap) noexcept override {
+    heard.push_back("gap " + std::to_string(gap.missed));
+    return Delivery::kAccepted;
+  }
+  void onEnd(EndReason reason) noexcept override {
+    heard.push_back("end " + std::to_string(static_cast<int>(reason)));
+  }
+
+  std::vector<std::string> heard;
+  MessageId last;
+  Delivery answer = Delivery::kAccepted;
+  Delivery then = Delivery::kAccepted;
+};
+
+using Heard = std::vector<std::string>;
+
+struct World {
+  explicit World(uint32_t shard_count = 2, HubOptions options = {})
+      : shards(shard_count), host(shard_count), hub(options, shard_count, host) {}
+  ~World() {
+    for (uint32_t shard = 0; shard < shards; ++shard) hub.shard(shard).stop();
+    host.runAll();
+  }
+  void subscribe(Client& client, Start start, uint32_t shard = 0, SlowPolicy slow = SlowPolicy::kDropOldest) {
+    host.as(shard, [&] { hub.shard(shard).subscribe("news", {start, slow}, client); });
+    host.runAll();
+  }
+  PublishResult publish(const std::string& text, uint32_t shard = 0,
+                        const std::function<void(Publication&)>& change = {}) {
+    Publication publication;
+    publication.payload = BufferRef::copyOf(text);
+    if (change) change(publication);
+    std::optional<PublishResult> answer;
+    host.as(shard, [&] {
+      hub.shard(shard).publish(
+          "news", std::move(publication),
+          std::make_unique<Published>([&](const PublishResult& result) { answer = result; }));
+    });
+    host.runAll();
+    REQUIRE(answer.has_value());
+    return *answer;
+  }
+  uint32_t shards;
+  SimHost host;
+  Hub hub;
+};
+
+Start after(const MessageId& id) {
+  return {Start::Kind::kAfter, 0, id};
+}
+
+TEST_CASE("push: what is published reaches subscribers of every shard, in order") {
+  World world(3);
+  Client clients[3];
+  for (uint32_t shard = 0; shard < 3; ++shard) world.subscribe(clients[shard], {}, shard);
+  const PublishResult first = world.publish("a", 0);
+  CHECK(first.status == PublishStatus::kPublished);
+  CHECK(first.channel.subscribers == 3);
+  CHECK(first.id.seq == 1);
+  world.publish("b", 1);
+  world.publish("c", 2);
+  for (Client& client : clients) {
+    CHECK(client.heard == Heard{"+", "a", "b", "c"});
+    CHECK(client.last.seq == 3);
+  }
+  world.hub.shard(0).unsubscribe(clients[0]);
+  world.hub.shard(1).unsubscribe(clients[1]);
+  CHECK(world.publish("d", 2).channel.subscribers == 1);
+  CHECK(clients[0].heard.size() == 4);
+}
+
+TEST_CASE("push: where a subscription begins") {
+  World world;
+  std::vector<MessageId> ids;
+  for (const char* text : {"a", "b", "c", "d"})
+    ids.push_back(world.publish(text, 0, [](Publication& made) { made.history_messages = 3; }).id);
+  MessageId future = ids[3];
+  future.seq += 5;
+  MessageId foreign = ids[3];
+  foreign.epoch ^= 1;
+  MessageId before_all = ids[0];
+  before_all.seq = 0;
+  const struct {
+    const char* name;
+    Start start;
+    Heard heard;
+  } kCases[] = {
+      {"newest", {}, {"+"}},
+      {"oldest", {Start::Kind::kOldest, 0, {}}, {"+", "b", "c", "d"}},
+      {"two back", {Start::Kind::kBack, 2, {}}, {"+", "c", "d"}},
+      {"many back", {Start::Kind::kBack, 99, {}}, {"+", "b", "c", "d"}},
+      {"after one in history", after(ids[2]), {"+", "d"}},
+      {"after the one before history", after(ids[0]), {"+", "b", "c", "d"}},
+      {"after the newest", after(ids[3]), {"+"}},
+      {"after one whose next is gone", after(before_all), {"+", "gap 1", "b", "c", "d"}},
+      {"of the future", after(future), {"+", "gap 0", "b", "c", "d"}},
+      {"of another epoch", after(foreign), {"+", "gap 0", "b", "c", "d"}},
+      {"a time long ago", after({ids[0].time_s - 1, 0, 0}), {"+", "gap 0", "b", "c", "d"}},
+      {"the time of the last", after({ids[3].time_s, 0, 0}), {"+"}},
+  };
+  for (const auto& one : kCases) {
+    for (uint32_t shard = 0; shard < 2; ++shard) {
+      INFO(one.name << ", shard " << shard);
+      Client client;
+      world.subscribe(client, one.start, shard);
+      CHECK(client.heard == one.heard);
+      world.hub.shard(shard).unsubscribe(client);
+    }
+  }
+}
+
+TEST_CASE("push: one that is blocked goes on where it was, or is told what it missed") {
+  HubOptions options;
+  options.slow_window_messages = 2;
+  const struct {
+    SlowPolicy policy;
+    Heard heard;
+  } kCases[] = {
+      {SlowPolicy::kDropOldest, {"+", "0", "gap 4", "5", "6", "7"}},
+      {SlowPolicy::kLatest, {"+", "0", "gap 6", "7"}},
+      {SlowPolicy::kDisconnect, {"+", "0", "end 1"}},
+  };
+  for (const auto& one : kCases) {
+    World world(2, options);
+    Client slow, quick;
+    slow.answer = Delivery::kBlocked;
+    world.subscribe(slow, {}, 1, one.policy);
+    world.subscribe(quick, {}, 1);
+    for (int i = 0; i < 8; ++i)
+      world.publish(std::to_string(i), 0, [](Publication& made) { made.history_messages = 1; });
+    CHECK(quick.heard.size() == 9);
+    world.host.as(1, [&] { world.hub.shard(1).resume(slow); });
+    world.host.runAll();
+    CHECK(slow.heard == one.heard);
+    world.hub.shard(1).unsubscribe(slow);
+    world.hub.shard(1).unsubscribe(quick);
+  }
+}
+
+TEST_CASE("push: a deleted channel ends its subscriptions, and its name begins anew") {
+  World world;
+  Client client;
+  world.subscribe(client, {}, 1);
+  const MessageId id = world.publish("a").id;
+  std::optional<ChannelInfo> info;
+  world.hub.shard(0).remove("news", std::make_unique<Informed>([&](const ChannelInfo& was) { info = was; }));
+  world.host.runAll();
+  REQUIRE(info.has_value());
+  CHECK(info->exists);
+  CHECK(info->messages == 1);
+  CHECK(client.heard == Heard{"+", "a", "end 0"});
+  CHECK_FALSE(client.subscribed());
+  CHECK(world.hub.numbers().channels == 0);
+  CHECK(world.publish("b").id.epoch != id.epoch);
+}
+
+TEST_CASE("push: a publisher may wait until all have it, and repeat itself") {
+  World world;
+  Client quick, slow;
+  slow.answer = Delivery::kBlocked;
+  world.subscribe(quick, {}, 0);
+  world.subscribe(slow, {}, 1);
+  std::optional<PublishResult> answer;
+  Publication publication;
+  publication.payload = BufferRef::copyOf("a");
+  publication.wait_ms = 1000;
+  publication.idempotency_key = "k";
+  world.hub.shard(0).publish("news", std::move(publication),
+                             std::make_unique<Published>([&](const PublishResult& made) { answer = made; }));
+  world.host.runAll();
+  CHECK_FALSE(answer.has_value());
+  world.host.now_ns += 5'000'000;
+  world.host.as(1, [&] { world.hub.shard(1).resume(slow); });
+  world.host.runAll();
+  REQUIRE(answer.has_value());
+  CHECK(answer->all_delivered);
+  CHECK(answer->delivered == 2);
+  CHECK(answer->last_delivery_ns == 5'000'000);
+  const PublishResult again = world.publish("a", 1, [](Publication& made) { made.idempotency_key = "k"; });
+  CHECK(again.repeated);
+  CHECK(again.id == answer->id);
+  CHECK(quick.heard == Heard{"+", "a"});
+  world.hub.shard(0).unsubscribe(quick);
+  world.hub.shard(1).unsubscribe(slow);
+}
+
+}  // namespace
+}  // namespace roost::push

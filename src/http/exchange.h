@@ -347,6 +347,10 @@ class ExchangeHandle {
       if (Exchange* exchange = context->exchanges().find(name)) call(*exchange);
     }));
   }
+  // The loop's own thread: the exchange, nullptr once it is over.
+  Exchange* find() const noexcept {
+    return context_ != nullptr ? context_->exchanges().find(name_) : nullptr;
+  }
   // Any thread: answers, if the exchange is not over by then.
   void reply(std::unique_ptr<ResponseHead> head, BufferRef body) const;
 

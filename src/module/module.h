@@ -15,6 +15,13 @@
 #include "http/router.h"
 #include "net/session.h"
 
+namespace roost::metrics {
+class Registry;
+}
+namespace roost::push {
+class Hub;
+}
+
 namespace roost::module {
 
 // What a module may know of the server when it starts: once per process, before any loop runs.
@@ -22,6 +29,9 @@ struct StartContext {
   Sys& sys;
   size_t loop_count;
   config::Node config;  // the root of the effective configuration
+  // Both outlive every loop. The hub is there where a module uses it (Module::usesPush), else nullptr.
+  metrics::Registry* metrics = nullptr;
+  push::Hub* hub = nullptr;
 };
 
 // What surrounds the route that a module is asked to build.
@@ -84,6 +94,9 @@ class Module {
 
   // The key that asks for this module, where it stands, its JSON Schema, and whether it answers requests.
   virtual config::SchemaFragment schema() const noexcept = 0;
+
+  // Whether anything it has built publishes or subscribes: without any such module there is no hub.
+  virtual bool usesPush() const noexcept { return false; }
 
   // Main thread, once, before the loops run.
   virtual Status start(const StartContext& context) = 0;

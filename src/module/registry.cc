@@ -1,5 +1,6 @@
 #include "module/registry.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -38,6 +39,11 @@ Result<config::Schema> Registry::schema() const {
   fragments.reserve(entries_.size());
   for (const Entry& entry : entries_) fragments.push_back(entry.schema);
   return config::Schema::assemble(config::coreSchemaText(), fragments);
+}
+
+bool Registry::usesPush() const noexcept {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return entry.module->usesPush(); });
 }
 
 Status Registry::start(const StartContext& context) {

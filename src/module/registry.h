@@ -35,6 +35,8 @@ class Registry {
   // config::Schema::assemble.
   Result<config::Schema> schema() const;
 
+  bool usesPush() const noexcept;  // any of them
+
   // Starts the modules in order. After an error those that did start have been stopped again.
   Status start(const StartContext& context);
   // Stops what has been started, in reverse order. Idempotent.

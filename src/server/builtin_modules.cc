@@ -33,6 +33,9 @@
 #ifdef ROOST_HAS_HOLD
 #include "modules/hold/hold.h"
 #endif
+#ifdef ROOST_HAS_PUSH
+#include "modules/push/push.h"
+#endif
 #ifdef ROOST_HAS_RATE_LIMIT
 #include "modules/rate_limit/rate_limit.h"
 #endif
@@ -105,6 +108,9 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
 #endif
 #ifdef ROOST_HAS_WS_ECHO
   modules.push_back(modules::ws_echo::makeWsEcho());
+#endif
+#ifdef ROOST_HAS_PUSH
+  for (auto& module : modules::push::makePush()) modules.push_back(std::move(module));
 #endif
 #ifdef ROOST_HAS_COMPRESS
   modules.push_back(modules::compress::makeCompress());

@@ -16,6 +16,8 @@
 #include "http/h1/protocol.h"
 #include "http/loop_context.h"
 #include "net/io_context.h"
+#include "server/push_host.h"
+#include "server/push_ticker.h"
 
 namespace roost::server {
 namespace {
@@ -47,7 +49,8 @@ uint64_t numberOf(std::string_view text, int base) noexcept {
 // The server's parts that answer a request, on one loop of this thread. Its end is that of an IO thread.
 class Bench {
  public:
-  Bench(const ServerConfig& config, module::Registry& registry, std::unique_ptr<event::Loop> loop)
+  Bench(const ServerConfig& config, module::Registry& registry, std::unique_ptr<event::Loop> loop,
+        push::Hub* hub)
       : registry_(registry),
         loop_(std::move(loop)),
         tasks_(config.task_threads, kTaskQueueLimit),
@@ -57,10 +60,12 @@ class Bench {
     io_.setLingerMs(0);
     io_.setFactory(0, protocol_);
     context_.setService(config.service);
+    if (hub != nullptr) push_ticker_.emplace(*loop_, hub->shard(0)).start();
     registry_.onLoopStart(context_);
   }
   ~Bench() {
     tasks_.stop();
+    if (push_ticker_) push_ticker_->stop();
     io_.closeAll();
     loop_->runOnce(0);  // what the tasks have posted
     io_.closeAll();
@@ -80,6 +85,7 @@ class Bench {
   net::IoContext io_;
   http::LoopContext context_;
   http::h1::Protocol protocol_;
+  std::optional<PushTicker> push_ticker_;
 };
 
 Status Bench::ask(const ExplainRequest& request, http::Trace& trace, AnswerReader& reader) {
@@ -187,12 +193,19 @@ Result<Explanation> explain(const ServerConfig& config, config::Node root, modul
                             Sys& sys, const ExplainRequest& request) {
   auto loop = event::Loop::create(sys, 0);
   if (!loop.ok()) return loop.status();
-  Status status = registry.start({sys, 1, root});
+  metrics::Registry metrics;
+  std::unique_ptr<PushHost> push_host;
+  if (registry.usesPush()) {
+    push_host = std::make_unique<PushHost>(config.push, 1, sys);
+    push_host->setLoop(0, *loop.value());
+  }
+  push::Hub* const hub = push_host != nullptr ? &push_host->hub() : nullptr;
+  Status status = registry.start({sys, 1, root, &metrics, hub});
   if (!status.ok()) return status;
   Explanation explanation;
   AnswerReader reader(request.method == "HEAD");
   {
-    Bench bench(config, registry, std::move(loop).value());
+    Bench bench(config, registry, std::move(loop).value(), hub);
     status = bench.ask(request, explanation.trace, reader);
   }
   registry.stop();

@@ -57,6 +57,7 @@ IoThread::IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> 
   }
   io_.setLingerMs(options.linger_ms);
   protocols_.resize(options.listener_count);
+  if (options.hub != nullptr) push_ticker_.emplace(*loop_, options.hub->shard(options.index));
 }
 
 IoThread::~IoThread() = default;
@@ -138,6 +139,7 @@ Status IoThread::begin(const std::vector<int>& keep) noexcept {
     if (!status.ok()) LOG_WARN("{}", status.message());
   }
   if (options_.max_loop_lag_ms > 0) lag_watch_.start();
+  if (push_ticker_) push_ticker_->start();
   modules_.onLoopStart(http_);
   openProtocols();
   for (const auto& acceptor : acceptors_) {
@@ -158,6 +160,7 @@ void IoThread::run(const std::vector<int>& keep, std::promise<Status> ready) noe
 // Everything that holds a descriptor goes here and now: this thread's table ends with it.
 void IoThread::end() noexcept {
   acceptors_.clear();
+  if (push_ticker_) push_ticker_->stop();
   io_.closeAll();
   // What was posted by threads that have ended since, and what waited for the end of a batch.
   loop_->runOnce(0);
@@ -181,6 +184,7 @@ void IoThread::drain() noexcept {
   loop_->destroyLater(event::makeTask([gone = std::move(acceptors_)] {}));
   acceptors_.clear();
   if (handoff_ != nullptr) handoff_->adoptAll();
+  if (push_ticker_) push_ticker_->stop();
   io_.forEach([](net::Connection& connection) {
     if (!connection.closed()) connection.session()->onShutdown(connection);
   });

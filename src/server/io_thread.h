@@ -23,6 +23,7 @@
 #include "net/load_gate.h"
 #include "net/proxy_session.h"
 #include "server/overload.h"
+#include "server/push_ticker.h"
 
 namespace roost::server {
 
@@ -38,6 +39,7 @@ struct IoThreadOptions {
   uint32_t max_loop_lag_ms = 0;
   net::AddressLimit* address_limit = nullptr;
   bool own_fd_table = false;
+  push::Hub* hub = nullptr;  // this loop's shard is ticked and stopped here; nullptr: there is none
 };
 
 // With own_fd_table the thread's first step is to give itself a table of
@@ -86,6 +88,7 @@ class IoThread {
   // Any thread. `drained` is called on the IO thread.
   void beginDrain(std::function<void()> drained);
   void finish() noexcept { loop_->stop(); }  // any thread
+  event::Loop& loop() noexcept { return *loop_; }
   void join();
 
  private:
@@ -137,6 +140,7 @@ class IoThread {
   std::unique_ptr<net::FdHandoff> handoff_;
   std::vector<std::unique_ptr<net::Acceptor>> acceptors_;
   DrainTimer drain_timer_{*this};
+  std::optional<PushTicker> push_ticker_;
   std::function<void()> drained_;
   int64_t drain_deadline_ns_ = 0;
   bool has_own_table_ = false;  // set by the thread before it says that it is ready

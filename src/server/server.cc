@@ -59,7 +59,9 @@ Status Server::start() {
   Status status = signals_.open(*main_loop_, *this);
   if (status.ok()) status = pid_file_.check();
   if (status.ok()) status = openListeners();
-  if (status.ok()) status = registry_.start({sys_, config_.io_threads, root_});
+  if (registry_.usesPush())
+    push_host_ = std::make_unique<PushHost>(config_.push, config_.io_threads, sys_);
+  if (status.ok()) status = registry_.start({sys_, config_.io_threads, root_, &metrics_, hub()});
   if (status.ok()) status = openThreads();
   if (status.ok()) status = pid_file_.write();
   if (status.ok() && config_.max_memory_bytes > 0) watchMemory();
@@ -118,10 +120,12 @@ Status Server::openThreads() {
     options.max_loop_lag_ms = config_.max_loop_lag_ms;
     options.address_limit = config_.address_limit.get();
     options.own_fd_table = config_.own_fd_tables;
+    options.hub = hub();
     if (!config_.processors.empty()) options.processor = config_.processors[i % config_.processors.size()];
     auto thread = IoThread::create(sys_, options, *tasks_, registry_, metrics_, config_.service);
     if (!thread.ok()) return thread.status();
     threads_.push_back(std::move(thread).value());
+    if (push_host_ != nullptr) push_host_->setLoop(i, threads_.back()->loop());
     setProtocols(*threads_.back());
   }
   Status status;

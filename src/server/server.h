@@ -17,6 +17,7 @@
 #include "server/io_thread.h"
 #include "server/overload.h"
 #include "server/pid_file.h"
+#include "server/push_host.h"
 #include "server/server_config.h"
 #include "server/signals.h"
 
@@ -43,6 +44,7 @@ class Server final : private SignalListener {
   void run();
 
  private:
+  push::Hub* hub() noexcept { return push_host_ != nullptr ? &push_host_->hub() : nullptr; }
   void watchMemory();
   Status openListeners();
   void openReusePort();
@@ -69,6 +71,7 @@ class Server final : private SignalListener {
   Signals signals_;
   std::atomic<net::Load> memory_load_{net::Load::kFine};
   std::unique_ptr<MemoryWatch> memory_watch_;
+  std::unique_ptr<PushHost> push_host_;  // and the hub, where a module uses it
   std::unique_ptr<event::TaskPool> tasks_;
   std::vector<net::SocketAddress> addresses_;       // as bound
   std::vector<std::vector<net::Listener>> opened_;  // per listener: one, or one for each IO thread

@@ -142,6 +142,20 @@ void readProcessors(Node node, const std::vector<int>& allowed, ServerConfig& co
   }
 }
 
+push::HubOptions hubOptions(Node node) noexcept {
+  push::HubOptions options;
+  options.max_history_bytes = static_cast<uint64_t>(node["max_history_bytes"].asInt());
+  options.max_channels = asU32(node["max_channels"]);
+  options.max_subscribers = asU32(node["max_subscribers"]);
+  options.max_subscribers_per_channel = asU32(node["max_subscribers_per_channel"]);
+  options.max_backlog_messages = asU32(node["max_backlog_messages"]);
+  options.max_backlog_bytes = static_cast<uint64_t>(node["max_backlog_bytes"].asInt());
+  options.slow_window_messages = asU32(node["slow_window_messages"]);
+  options.slow_window_bytes = static_cast<uint64_t>(node["slow_window_bytes"].asInt());
+  options.max_idempotency_keys = asU32(node["max_idempotency_keys"]);
+  return options;
+}
+
 log::Level levelOf(const std::string& name) noexcept {
   if (name == "DEBUG") return log::Level::kDebug;
   if (name == "WARN") return log::Level::kWarn;
@@ -191,6 +205,7 @@ ServerConfigResult readServerConfig(Node root, const module::Registry& registry,
   config.pid_file = root["pid_file"].asString();
   config.mysql_wanted = root["mysql"]["mysql_started"].asBool();
   config.log = logOptions(root["log"]);
+  config.push = hubOptions(root["push"]);
 
   module::ServiceResult service = module::buildService(root, registry);
   config.service = std::move(service.service);

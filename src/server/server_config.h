@@ -13,6 +13,7 @@
 #include "net/address_limit.h"
 #include "net/cidr_map.h"
 #include "net/listener.h"
+#include "push/hub.h"
 
 namespace roost::server {
 
@@ -46,6 +47,7 @@ struct ServerConfig {
   uint32_t head_timeout_ms = 20'000;
   std::string pid_file;  // empty: none
   bool mysql_wanted = false;
+  push::HubOptions push;
   log::Options log;
   std::shared_ptr<const http::Service> service;
 };

@@ -18,7 +18,7 @@ class Registry;
 
 namespace roost::modules::push {
 
-struct PublishOptions;
+class Publisher;
 class AddressPlaces;
 
 // What a route says about its subscribers.
@@ -38,7 +38,7 @@ struct SubscribeOptions {
   std::vector<std::string> origins;     // that may open one, as http::ws::OriginPolicy has them
   std::string id_header;                // empty: none
   std::string id_query;                 // likewise
-  std::shared_ptr<const PublishOptions> publish;  // of WebSocket clients; nullptr: they may not
+  std::shared_ptr<const Publisher> publisher;  // of WebSocket clients; nullptr: they may not
 
   // Reads the keys of subscribe_schema.json but for "publish", which is the caller's. `names` are the parts
   // of the route's path. Errors: a template, transport or origin that is none.

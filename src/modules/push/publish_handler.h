@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "http/handler.h"
+#include "modules/push/channel_name.h"
+#include "modules/push/publish_options.h"
+#include "modules/push/publisher.h"
+
+namespace roost::modules::push {
+
+// Answers publishers. POST and PUT: the content becomes a message of the channel that the path names, 201
+// where somebody listened and 202 where nobody did. DELETE: the channel ends. GET and HEAD: the channel's
+// numbers. Immutable; any loop's thread.
+class PublishHandler final : public http::Handler {
+ public:
+  // Whether GET and HEAD come here.
+  enum class Reads : bool { kNo, kYes };
+  PublishHandler(ChannelTemplate channel, std::shared_ptr<const Publisher> publisher, BatchOptions batch,
+                 Reads reads);
+
+  void handle(http::Exchange& exchange) const noexcept override;
+
+ private:
+  void publish(http::Exchange& exchange) const noexcept;
+  void tell(http::Exchange& exchange, bool removes) const noexcept;
+  void options(http::Exchange& exchange) const noexcept;
+  // False where the request has been refused.
+  bool readChannel(http::Exchange& exchange, std::string& name) const noexcept;
+  std::string_view allowed() const noexcept;
+
+  const ChannelTemplate channel_;
+  const std::shared_ptr<const Publisher> publisher_;
+  const BatchOptions batch_;
+  const Reads reads_;
+};
+
+}  // namespace roost::modules::push

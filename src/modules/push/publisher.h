@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "modules/push/publish_options.h"
+#include "modules/push/runtime.h"
+#include "push/hub.h"
+
+namespace roost::metrics {
+class Counter;
+}
+
+namespace roost::modules::push {
+
+// Why a message was not published, as a label of the metric.
+enum class Refusal : uint8_t { kSize, kName, kField, kForbidden, kRate, kChannels, kOverload, kMemory };
+constexpr size_t kRefusalCount = 8;
+
+// What one loop counts of a route's publishing, whatever the route's clients publish by. Outlives the loops.
+struct PublishCounters {
+  metrics::Counter* messages = nullptr;
+  metrics::Counter* bytes = nullptr;
+  std::array<metrics::Counter*, kRefusalCount> refused{};
+
+  // What became of a message of so many bytes.
+  void count(const ::roost::push::PublishResult& result, size_t message_bytes) const noexcept;
+  // It was refused before the hub saw it.
+  void count(Refusal why) const noexcept;
+};
+
+// A route's way into the hub. Immutable; any loop's thread. It may go with its Service while a publication is
+// under way.
+class Publisher {
+ public:
+  // `route` is a label of its metrics.
+  Publisher(const PublishOptions& options, std::string_view route, std::shared_ptr<Runtime> runtime);
+
+  const PublishOptions& options() const noexcept { return options_; }
+  const Runtime& runtime() const noexcept { return *runtime_; }
+
+  // Publishes payload, type, event, key and wait as they stand in `message`; the rest is the route's. `call`
+  // is asked as push::Shard::publish says.
+  void publish(const http::LoopContext& context, std::string_view channel,
+               ::roost::push::Publication message,
+               std::unique_ptr<::roost::push::PublishCall> call) const noexcept;
+
+  // Those of the context's loop.
+  const PublishCounters& counters(const http::LoopContext& context) const noexcept {
+    return (*counters_)[context.index()];
+  }
+
+ private:
+  const PublishOptions options_;
+  const std::shared_ptr<Runtime> runtime_;
+  // By loop; filled before the loops run.
+  const std::shared_ptr<std::vector<PublishCounters>> counters_ =
+      std::make_shared<std::vector<PublishCounters>>();
+};
+
+// The status of an answer: 201, 202, 429, 503 or 507.
+int statusOf(const ::roost::push::PublishResult& result) noexcept;
+// In words, for what is not published.
+std::string_view textOf(::roost::push::PublishStatus status) noexcept;
+
+}  // namespace roost::modules::push

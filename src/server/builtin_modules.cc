@@ -33,6 +33,9 @@
 #ifdef ROOST_HAS_HOLD
 #include "modules/hold/hold.h"
 #endif
+#ifdef ROOST_HAS_METRICS_PAGE
+#include "modules/metrics_page/metrics_page.h"
+#endif
 #ifdef ROOST_HAS_PUSH
 #include "modules/push/push.h"
 #endif
@@ -108,6 +111,9 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
 #endif
 #ifdef ROOST_HAS_WS_ECHO
   modules.push_back(modules::ws_echo::makeWsEcho());
+#endif
+#ifdef ROOST_HAS_METRICS_PAGE
+  modules.push_back(modules::metrics_page::makeMetricsPage());
 #endif
 #ifdef ROOST_HAS_PUSH
   for (auto& module : modules::push::makePush()) modules.push_back(std::move(module));

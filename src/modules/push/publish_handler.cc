@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "base/cell_pool.h"
+#include "http/accept.h"
 #include "http/exchange.h"
 #include "modules/push/publish_answer.h"
+#include "modules/push/publish_batch.h"
 #include "modules/push/publish_request.h"
 
 namespace roost::modules::push {
@@ -146,12 +148,13 @@ PublishHandler::PublishHandler(ChannelTemplate channel, std::shared_ptr<const Pu
                                BatchOptions batch, Reads reads)
     : channel_(std::move(channel)),
       publisher_(std::move(publisher)),
-      batch_(std::move(batch)),
+      batch_(std::make_shared<const BatchOptions>(std::move(batch))),
       reads_(reads) {}
 
 void PublishHandler::handle(http::Exchange& exchange) const noexcept {
   switch (exchange.method()) {
     case Method::kPost:
+      return isBatch(exchange) ? publishBatch(exchange) : publish(exchange);
     case Method::kPut:
       return publish(exchange);
     case Method::kGet:
@@ -216,6 +219,32 @@ void PublishHandler::publish(http::Exchange& exchange) const noexcept {
   if (http::Trace* trace = exchange.trace()) trace->note(fmt::format("publishes to \"{}\"", order.channel));
   if (!exchange.hasBody()) return publishNow(exchange, *publisher_, std::move(order), {});
   exchange.listen(std::make_unique<MessageReader>(exchange, *publisher_, std::move(order), announced));
+}
+
+bool PublishHandler::isBatch(const http::Exchange& exchange) const noexcept {
+  return batch_->on &&
+         http::rangeCovers("application/json", exchange.request().get(http::FieldId::kContentType));
+}
+
+// The list names its channels itself; the path's plays no part.
+void PublishHandler::publishBatch(http::Exchange& exchange) const noexcept {
+  const AnswerForm form = answerForm(exchange.request());
+  const int64_t announced = exchange.hasBody() ? announcedBytes(exchange.request()) : 0;
+  const PublishCounters& counters = publisher_->counters(exchange.context());
+  Publication asked;
+  std::string_view fault =
+      readPublication(exchange.request(), exchange.query(), publisher_->options().max_wait_ms, asked);
+  if (fault.empty() && !exchange.hasBody()) fault = "there is no list of messages";
+  if (!fault.empty()) {
+    counters.count(Refusal::kField);
+    return replyRefused(exchange, 400, form, fault);
+  }
+  if (announced > int64_t{batch_->max_bytes}) {
+    counters.count(Refusal::kSize);
+    return replyRefused(exchange, 413, form, "the list is larger than it may be");
+  }
+  if (http::Trace* trace = exchange.trace()) trace->note("publishes a list of messages");
+  takeBatch(exchange, *publisher_, batch_, {form, asked.wait_ms});
 }
 
 }  // namespace roost::modules::push

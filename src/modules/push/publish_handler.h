@@ -24,6 +24,8 @@ class PublishHandler final : public http::Handler {
 
  private:
   void publish(http::Exchange& exchange) const noexcept;
+  void publishBatch(http::Exchange& exchange) const noexcept;
+  bool isBatch(const http::Exchange& exchange) const noexcept;
   void tell(http::Exchange& exchange, bool removes) const noexcept;
   void options(http::Exchange& exchange) const noexcept;
   // False where the request has been refused.
@@ -32,7 +34,7 @@ class PublishHandler final : public http::Handler {
 
   const ChannelTemplate channel_;
   const std::shared_ptr<const Publisher> publisher_;
-  const BatchOptions batch_;
+  const std::shared_ptr<const BatchOptions> batch_;
   const Reads reads_;
 };
 

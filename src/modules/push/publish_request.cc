@@ -33,22 +33,27 @@ bool mayStandInLine(std::string_view text) noexcept {
   return text.size() <= kMaxFieldBytes && std::none_of(text.begin(), text.end(), is_control);
 }
 
+std::string_view faultOf(const ::roost::push::Publication& message) noexcept {
+  if (!mayStandInLine(message.content_type))
+    return "the content type is longer than 255 bytes, or holds a control character";
+  if (!mayStandInLine(message.event))
+    return "the event's name is longer than 255 bytes, or holds a control character";
+  if (message.event == kReservedEvent) return "\"gap\" is the event that lost messages are told by";
+  if (!mayStandInLine(message.idempotency_key))
+    return "the idempotency key is longer than 255 bytes, or holds a control character";
+  return {};
+}
+
 std::string_view readPublication(const http::RequestHead& head, std::string_view query, uint32_t max_wait_ms,
                                  ::roost::push::Publication& message) {
-  const std::string_view type = head.get(http::FieldId::kContentType);
-  if (!mayStandInLine(type)) return "Content-Type is longer than 255 bytes, or holds a control character";
-  const std::string_view event = head.get("X-EventSource-Event");
-  if (!mayStandInLine(event))
-    return "X-EventSource-Event is longer than 255 bytes, or holds a control character";
-  if (event == kReservedEvent) return "X-EventSource-Event: \"gap\" is what lost messages are told by";
-  const std::string_view key = head.get("Idempotency-Key");
-  if (!mayStandInLine(key)) return "Idempotency-Key is longer than 255 bytes, or holds a control character";
+  message.content_type = head.get(http::FieldId::kContentType);
+  message.event = head.get("X-EventSource-Event");
+  message.idempotency_key = head.get("Idempotency-Key");
+  const std::string_view fault = faultOf(message);
+  if (!fault.empty()) return fault;
   std::string_view wait;
   if (max_wait_ms > 0 && findArgument(query, "wait", wait) && !readNumber(wait, max_wait_ms, message.wait_ms))
     return "wait is no number of milliseconds, or more than may be asked for";
-  message.content_type = type;
-  message.event = event;
-  message.idempotency_key = key;
   return {};
 }
 

@@ -17,6 +17,8 @@ constexpr size_t kMaxFieldBytes = 255;  // of a Content-Type, an event's name or
 // Whether a text may be a message's Content-Type or event, which go into fields and lines of their own on
 // every transport: bounded, and without control characters.
 bool mayStandInLine(std::string_view text) noexcept;
+// What is wrong with a message's type, event and key, in a sentence; empty: nothing.
+std::string_view faultOf(const ::roost::push::Publication& message) noexcept;
 // "gap" is what subscribers are told of lost messages by.
 constexpr std::string_view kReservedEvent = "gap";
 

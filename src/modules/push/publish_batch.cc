@@ -1,0 +1,197 @@
+#include "modules/push/publish_batch.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "http/exchange.h"
+#include "http/template.h"
+#include "modules/push/batch.h"
+
+namespace roost::modules::push {
+namespace {
+
+using ::roost::push::PublishResult;
+using ::roost::push::PublishStatus;
+
+// A longer list is not read on a loop.
+constexpr size_t kInlineBytes = 32 << 10;
+
+// A list under way. Shared by the calls of its messages, whose last one answers; where the hub ends first,
+// whoever lets go of it last.
+class BatchRun {
+ public:
+  BatchRun(http::ExchangeHandle name, Batch batch, const BatchOrder& order)
+      : name_(name),
+        order_(order),
+        entries_(std::move(batch.entries)),
+        results_(entries_.size()),
+        left_(entries_.size() + 1) {}
+  ~BatchRun() {
+    if (left_ == 0) return;
+    name_.post([form = order_.form](http::Exchange& exchange) {
+      replyRefused(exchange, 503, form, "the server is stopping");
+    });
+  }
+  BatchRun(const BatchRun&) = delete;
+  BatchRun& operator=(const BatchRun&) = delete;
+
+  static void start(const std::shared_ptr<BatchRun>& run, http::LoopContext& context,
+                    const Publisher& publisher);
+  void onResult(size_t index, const PublishResult& result) noexcept {
+    results_[index] = result;
+    onDone();
+  }
+
+ private:
+  void onDone() noexcept {
+    if (--left_ > 0) return;
+    if (http::Exchange* exchange = name_.find()) reply(*exchange);
+  }
+  void reply(http::Exchange& exchange) const;
+  void append(std::string& out, size_t index) const;
+
+  const http::ExchangeHandle name_;
+  const BatchOrder order_;
+  std::vector<BatchEntry> entries_;
+  std::vector<PublishResult> results_;
+  size_t left_;  // messages without a result, and one until all have been asked for
+};
+
+class BatchCall final : public ::roost::push::PublishCall {
+ public:
+  BatchCall(std::shared_ptr<BatchRun> run, const PublishCounters& counters, size_t index,
+            size_t bytes) noexcept
+      : run_(std::move(run)), counters_(counters), index_(index), bytes_(bytes) {}
+  void onPublished(const PublishResult& result) noexcept override {
+    counters_.count(result, bytes_);
+    run_->onResult(index_, result);
+  }
+
+ private:
+  const std::shared_ptr<BatchRun> run_;
+  const PublishCounters& counters_;
+  const size_t index_;
+  const size_t bytes_;
+};
+
+void BatchRun::start(const std::shared_ptr<BatchRun>& run, http::LoopContext& context,
+                     const Publisher& publisher) {
+  const PublishCounters& counters = publisher.counters(context);
+  for (size_t i = 0; i < run->entries_.size(); ++i) {
+    BatchEntry& entry = run->entries_[i];
+    if (entry.status != 0) {
+      counters.count(entry.refusal);
+      run->onDone();
+      continue;
+    }
+    entry.message.wait_ms = run->order_.wait_ms;
+    auto call = std::make_unique<BatchCall>(run, counters, i, entry.message.payload.size());
+    publisher.publish(context, entry.channel, std::move(entry.message), std::move(call));
+  }
+  run->onDone();
+}
+
+void BatchRun::append(std::string& out, size_t index) const {
+  const BatchEntry& entry = entries_[index];
+  const PublishResult& result = results_[index];
+  const bool published = entry.status == 0 && result.status == PublishStatus::kPublished;
+  out += "{\"channel\": \"";
+  http::appendEscaped(out, entry.channel, http::Escape::kJson);
+  fmt::format_to(std::back_inserter(out), "\", \"status\": {}, ",
+                 entry.status != 0 ? entry.status : statusOf(result));
+  if (published) {
+    const Waited waited{result.delivered, result.last_delivery_ns, result.all_delivered};
+    appendJsonMembers(out, result.channel, order_.wait_ms > 0 ? &waited : nullptr);
+    if (result.repeated) out += ", \"replayed\": true";
+  } else {
+    out += "\"error\": \"";
+    http::appendEscaped(out, entry.status != 0 ? entry.fault : textOf(result.status), http::Escape::kJson);
+    out += '"';
+  }
+  out += '}';
+}
+
+void BatchRun::reply(http::Exchange& exchange) const {
+  std::string body = "[";
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (i > 0) body += ",\n ";
+    append(body, i);
+  }
+  body += "]\n";
+  http::ResponseHead head(200);
+  head.add("Content-Type", contentType(order_.form == AnswerForm::kTextJson ? AnswerForm::kTextJson
+                                                                            : AnswerForm::kJson));
+  exchange.reply(head, body);
+}
+
+// What is done with a list that has been read, on the exchange's loop.
+void run(http::Exchange& exchange, const Publisher& publisher, Batch batch, const BatchOrder& order) {
+  if (batch.status != 200) {
+    publisher.counters(exchange.context()).count(batch.status == 413 ? Refusal::kSize : Refusal::kField);
+    return replyRefused(exchange, batch.status, order.form, batch.fault);
+  }
+  const auto started = std::make_shared<BatchRun>(exchange.handle(), std::move(batch), order);
+  BatchRun::start(started, exchange.context(), publisher);
+}
+
+// Gathers the list. Owned by the exchange, whose route keeps the publisher.
+class ListReceiver final : public http::ExchangeListener {
+ public:
+  ListReceiver(http::Exchange& exchange, const Publisher& publisher,
+               std::shared_ptr<const BatchOptions> limits, const BatchOrder& order)
+      : exchange_(exchange), publisher_(publisher), limits_(std::move(limits)), order_(order) {}
+
+  void onBody(std::string_view piece, bool fin) noexcept override {
+    if (done_) return exchange_.consumed(piece.size());
+    if (text_.size() + piece.size() > limits_->max_bytes) {
+      done_ = true;
+      publisher_.counters(exchange_.context()).count(Refusal::kSize);
+      return replyRefused(exchange_, 413, order_.form, "the list is larger than it may be");
+    }
+    text_.append(piece);
+    if (!fin) return exchange_.consumed(piece.size());
+    done_ = true;
+    if (text_.size() <= kInlineBytes || !readElsewhere()) {
+      const uint32_t max = publisher_.options().max_message_bytes;
+      run(exchange_, publisher_, readBatch(text_, *limits_, max), order_);
+    }
+  }
+
+ private:
+  // False where there is no thread for it.
+  bool readElsewhere() noexcept {
+    auto text = std::make_shared<std::string>(std::move(text_));
+    std::unique_ptr<event::Task> task =
+        event::makeTask([text, limits = limits_, max = publisher_.options().max_message_bytes, order = order_,
+                         name = exchange_.handle(), &publisher = publisher_] {
+          auto batch = std::make_unique<Batch>(readBatch(*text, *limits, max));
+          // Its route is there while the exchange is.
+          name.post([batch = std::move(batch), order, &publisher](http::Exchange& exchange) {
+            run(exchange, publisher, std::move(*batch), order);
+          });
+        });
+    if (exchange_.context().tasks().submit(task)) return true;
+    text_ = std::move(*text);
+    return false;
+  }
+
+  http::Exchange& exchange_;
+  const Publisher& publisher_;
+  const std::shared_ptr<const BatchOptions> limits_;
+  const BatchOrder order_;
+  std::string text_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+void takeBatch(http::Exchange& exchange, const Publisher& publisher,
+               std::shared_ptr<const BatchOptions> limits, const BatchOrder& order) {
+  exchange.listen(std::make_unique<ListReceiver>(exchange, publisher, std::move(limits), order));
+}
+
+}  // namespace roost::modules::push

@@ -59,8 +59,7 @@ Status Server::start() {
   Status status = signals_.open(*main_loop_, *this);
   if (status.ok()) status = pid_file_.check();
   if (status.ok()) status = openListeners();
-  if (registry_.usesPush())
-    push_host_ = std::make_unique<PushHost>(config_.push, config_.io_threads, sys_);
+  if (registry_.usesPush()) push_host_ = std::make_unique<PushHost>(config_.push, config_.io_threads, sys_);
   if (status.ok()) status = registry_.start({sys_, config_.io_threads, root_, &metrics_, hub()});
   if (status.ok()) status = openThreads();
   if (status.ok()) status = pid_file_.write();

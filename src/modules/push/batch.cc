@@ -42,7 +42,8 @@ class ListReader final : public nlohmann::json_sax<nlohmann::json> {
   }
   bool key(string_t& name) override {
     const auto* const found = std::find(kMembers.begin(), kMembers.end(), name);
-    if (found == kMembers.end()) return refuse(fmt::format("{}: \"{}\" is no member of a message", here(), name));
+    if (found == kMembers.end())
+      return refuse(fmt::format("{}: \"{}\" is no member of a message", here(), name));
     member_ = static_cast<Member>(found - kMembers.begin());
     if ((seen_ & bit(member_)) != 0) return refuse(fmt::format("{}: \"{}\" stands twice", here(), name));
     seen_ |= bit(member_);

@@ -46,10 +46,11 @@ uint64_t retryAfterS(int status) noexcept {
 }
 
 void appendText(std::string& out, const ChannelInfo& info, const Waited* waited) {
-  fmt::format_to(std::back_inserter(out),
-                 FMT_COMPILE("queued messages: {}\r\nlast requested: {} sec. ago\r\nactive subscribers: {}\r\n"
-                             "last message id: {}"),
-                 info.messages, info.requested_ago_s, info.subscribers, info.last_id.text());
+  fmt::format_to(
+      std::back_inserter(out),
+      FMT_COMPILE("queued messages: {}\r\nlast requested: {} sec. ago\r\nactive subscribers: {}\r\n"
+                  "last message id: {}"),
+      info.messages, info.requested_ago_s, info.subscribers, info.last_id.text());
   if (waited == nullptr) return;
   fmt::format_to(std::back_inserter(out),
                  "\r\ndelivered: {}\r\nlast delivery: {:.3f} ms (-1=none)\r\nall delivered: {}",

@@ -35,8 +35,7 @@ void appendInfo(std::string& out, AnswerForm form, const ::roost::push::ChannelI
 void appendJsonMembers(std::string& out, const ::roost::push::ChannelInfo& info, const Waited* waited);
 
 // Answers with a channel's numbers.
-void replyInfo(http::Exchange& exchange, int status, AnswerForm form,
-               const ::roost::push::ChannelInfo& info);
+void replyInfo(http::Exchange& exchange, int status, AnswerForm form, const ::roost::push::ChannelInfo& info);
 // Answers with what has become of a message.
 void replyPublished(http::Exchange& exchange, AnswerForm form, const ::roost::push::PublishResult& result,
                     bool waited);

@@ -123,8 +123,8 @@ void BatchRun::reply(http::Exchange& exchange) const {
   }
   body += "]\n";
   http::ResponseHead head(200);
-  head.add("Content-Type", contentType(order_.form == AnswerForm::kTextJson ? AnswerForm::kTextJson
-                                                                            : AnswerForm::kJson));
+  head.add("Content-Type",
+           contentType(order_.form == AnswerForm::kTextJson ? AnswerForm::kTextJson : AnswerForm::kJson));
   exchange.reply(head, body);
 }
 

@@ -16,10 +16,10 @@
 namespace roost::modules::push {
 namespace {
 
+using http::Method;
 using ::roost::push::ChannelInfo;
 using ::roost::push::Publication;
 using ::roost::push::PublishResult;
-using http::Method;
 
 constexpr std::string_view kStopping = "the server is stopping";
 
@@ -91,9 +91,8 @@ struct Order {
 void publishNow(http::Exchange& exchange, const Publisher& publisher, Order order, BufferRef payload) {
   http::LoopContext& context = exchange.context();
   order.message.payload = std::move(payload);
-  auto answer =
-      std::make_unique<PublishAnswer>(exchange.handle(), publisher.counters(context), order.form,
-                                      order.message.wait_ms > 0, order.message.payload.size());
+  auto answer = std::make_unique<PublishAnswer>(exchange.handle(), publisher.counters(context), order.form,
+                                                order.message.wait_ms > 0, order.message.payload.size());
   publisher.publish(context, order.channel, std::move(order.message), std::move(answer));
 }
 

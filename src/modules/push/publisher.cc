@@ -10,21 +10,21 @@ namespace {
 using ::roost::push::PublishResult;
 using ::roost::push::PublishStatus;
 
-constexpr std::array<const char*, kRefusalCount> kRefusalNames = {
-    "size", "name", "field", "forbidden", "rate", "channels", "overload", "memory"};
+constexpr std::array<const char*, kRefusalCount> kRefusalNames = {"size", "name",     "field",    "forbidden",
+                                                                  "rate", "channels", "overload", "memory"};
 
 Status openCounters(std::vector<PublishCounters>& loops, const std::string& route, metrics::Registry& metrics,
-                  size_t loop_count) {
+                    size_t loop_count) {
   loops.resize(loop_count);
   for (PublishCounters& loop : loops) {
     loop.messages = &metrics.counter(
         {"roost_push_published_total", "Messages that were published by a route.", ""}, {{"route", route}});
-    loop.bytes = &metrics.counter({"roost_push_published_bytes_total", "Their content.", "bytes"},
-                                  {{"route", route}});
+    loop.bytes =
+        &metrics.counter({"roost_push_published_bytes_total", "Their content.", "bytes"}, {{"route", route}});
     for (size_t i = 0; i < kRefusalCount; ++i) {
-      loop.refused[i] = &metrics.counter(
-          {"roost_push_publish_refused_total", "Messages that a route did not publish.", ""},
-          {{"route", route}, {"reason", kRefusalNames[i]}});
+      loop.refused[i] =
+          &metrics.counter({"roost_push_publish_refused_total", "Messages that a route did not publish.", ""},
+                           {{"route", route}, {"reason", kRefusalNames[i]}});
     }
   }
   return {};

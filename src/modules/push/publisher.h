@@ -46,8 +46,7 @@ class Publisher {
 
   // Publishes payload, type, event, key and wait as they stand in `message`; the rest is the route's. `call`
   // is asked as push::Shard::publish says.
-  void publish(const http::LoopContext& context, std::string_view channel,
-               ::roost::push::Publication message,
+  void publish(const http::LoopContext& context, std::string_view channel, ::roost::push::Publication message,
                std::unique_ptr<::roost::push::PublishCall> call) const noexcept;
 
   // Those of the context's loop.

@@ -1,0 +1,225 @@
+#include "modules/push/subscribe_socket.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "http/token_list.h"
+#include "http/ws/handshake.h"
+#include "http/ws/socket.h"
+#include "modules/push/publisher.h"
+#include "modules/push/subscribe_forms.h"
+#include "modules/push/subscribe_stream.h"
+
+namespace roost::modules::push {
+namespace {
+
+using http::ws::Opcode;
+using http::ws::Socket;
+using hub::Delivery;
+using hub::EndReason;
+
+constexpr std::string_view kMeta = "ws+meta.nchan";
+constexpr uint32_t kMostIgnoredBytes = 16 << 10;  // of a message that nobody wants
+
+// What the handshake that is under way on this thread is for.
+struct Opening {
+  Desk& desk;
+  std::string_view channel;
+  const hub::SubscribeOptions& options;
+};
+thread_local const Opening* opening = nullptr;
+
+class Subscribed;
+
+// A publication of a socket that waits for its answer. The hub owns it; the socket may go before.
+class Publishing final : public hub::PublishCall {
+ public:
+  explicit Publishing(Subscribed& by) noexcept : by_(&by) {}
+  ~Publishing() override;
+  void onPublished(const hub::PublishResult& result) noexcept override;
+  void forget() noexcept { by_ = nullptr; }
+
+ private:
+  Subscribed* by_;
+};
+
+// What a socket publishes to.
+struct Publishes {
+  std::string channel;
+  std::shared_ptr<const Publisher> route;
+  Publishing* waits = nullptr;
+};
+
+// One WebSocket's subscription; lies behind the socket in its memory. Subscribed from onOpen until onEnd or
+// the socket's onClose.
+class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
+ public:
+  Subscribed(Desk& desk, bool with_meta) noexcept
+      : desk_(desk.share()), since_(desk.nowStep()), meta_(with_meta) {
+    subscribers().add();
+  }
+  ~Subscribed() override {
+    if (publisher_ != nullptr && publisher_->waits != nullptr) publisher_->waits->forget();
+    subscribers().sub();
+  }
+
+  void open(Socket& socket, const Opening& how) noexcept {
+    socket_ = &socket;
+    if (desk_->options().publisher != nullptr) {
+      publisher_ = std::make_unique<Publishes>();
+      publisher_->channel = how.channel;
+      publisher_->route = desk_->options().publisher;
+    }
+    desk_->shard().subscribe(how.channel, how.options, *this);
+  }
+  void onWritable() noexcept {
+    if (!over_) desk_->shard().resume(*this);
+  }
+  void onClose() noexcept {
+    if (std::exchange(over_, true)) return;
+    desk_->shard().unsubscribe(*this);
+  }
+  void publish(const http::ws::Message& message) noexcept;
+  void onPublished(const hub::PublishResult& result) noexcept;
+  void onPublisherGone() noexcept { publisher_->waits = nullptr; }
+
+  // hub::Subscriber
+  void onSubscribed(const hub::MessageId&) noexcept override {}
+  Delivery onMessage(const hub::Message::Ref& message) noexcept override {
+    const HubCall call;
+    const Delivery delivery = send(meta_ ? message->form(kMetaFrameForm, &encodeMetaFrame)
+                                         : message->form(kPlainFrameForm, &encodePlainFrame));
+    if (delivery != Delivery::kClosed) desk_->countDelivery(Transport::kWebSocket, *message, since_);
+    return delivery;
+  }
+  Delivery onGap(const hub::Gap& gap) noexcept override {
+    const HubCall call;
+    desk_->counters().gaps->add();
+    return send(gapFrame(gap, meta_));
+  }
+  void onEnd(EndReason reason) noexcept override {
+    const HubCall call;
+    over_ = true;
+    switch (reason) {
+      case EndReason::kDeleted:
+        return socket_->close(http::ws::kNormal, "410 Gone");
+      case EndReason::kShutdown:
+        return socket_->close(http::ws::kGoingAway, {});
+      case EndReason::kTooSlow:
+        return socket_->abort();
+      case EndReason::kTooManyChannels:
+      case EndReason::kTooManySubscribers:
+        desk_->counters().refused->add();
+        return socket_->close(http::ws::kTryAgainLater, "503 Service Unavailable");
+    }
+  }
+
+ private:
+  metrics::Gauge& subscribers() const noexcept {
+    return *desk_->counters().subscribers[static_cast<size_t>(Transport::kWebSocket)];
+  }
+  Delivery send(const BufferRef& frames) noexcept {
+    switch (socket_->sendFrames(frames)) {
+      case http::SendResult::kAccepted:
+        return Delivery::kAccepted;
+      case http::SendResult::kBlocked:
+        desk_->counters().slow->add();
+        return Delivery::kBlocked;
+      case http::SendResult::kClosed:
+        break;
+    }
+    onClose();
+    return Delivery::kClosed;
+  }
+
+  const DeskRef desk_;
+  Socket* socket_ = nullptr;
+  std::unique_ptr<Publishes> publisher_;  // nullptr: it may not
+  uint32_t since_;
+  bool meta_;
+  bool over_ = false;
+};
+static_assert(sizeof(Subscribed) <= 80, "a WebSocket subscriber's budget");
+
+Publishing::~Publishing() {
+  if (by_ != nullptr) by_->onPublisherGone();
+}
+
+void Publishing::onPublished(const hub::PublishResult& result) noexcept {
+  if (by_ != nullptr) std::exchange(by_, nullptr)->onPublished(result);
+}
+
+// One at a time: what else the client sends waits, in the end at the client.
+void Subscribed::publish(const http::ws::Message& message) noexcept {
+  if (publisher_ == nullptr || over_) return;
+  hub::Publication publication;
+  publication.payload = BufferRef::copyOf(message.view());
+  if (!message.isText()) publication.content_type = "application/octet-stream";
+  auto call = std::make_unique<Publishing>(*this);
+  publisher_->waits = call.get();
+  socket_->pause();
+  publisher_->route->publish(desk_->context(), publisher_->channel, std::move(publication), std::move(call));
+}
+
+void Subscribed::onPublished(const hub::PublishResult& result) noexcept {
+  publisher_->waits = nullptr;
+  if (over_) return;
+  switch (result.status) {
+    case hub::PublishStatus::kPublished:
+      return socket_->resume();
+    case hub::PublishStatus::kRateLimited:
+      return socket_->close(http::ws::kTryAgainLater, "429 Too Many Requests");
+    case hub::PublishStatus::kTooManyChannels:
+    case hub::PublishStatus::kOverloaded:
+    case hub::PublishStatus::kNoMemory:
+      return socket_->close(http::ws::kTryAgainLater, "503 Service Unavailable");
+  }
+}
+
+class Subscribers final : public http::ws::SocketHandler {
+ public:
+  size_t stateBytes() const noexcept override { return sizeof(Subscribed); }
+  http::ws::SocketState* makeState(void* memory, const http::Exchange& exchange) const noexcept override {
+    bool meta = false;
+    for (http::TokenList list(exchange.request(), http::FieldId::kSecWebsocketProtocol); list.next();) {
+      meta = meta || list.element() == kMeta;
+    }
+    return new (memory) Subscribed(opening->desk, meta);
+  }
+  void onOpen(Socket& socket) const noexcept override { of(socket).open(socket, *opening); }
+  void onMessage(Socket& socket, http::ws::Message& message) const noexcept override {
+    of(socket).publish(message);
+  }
+  void onWritable(Socket& socket) const noexcept override { of(socket).onWritable(); }
+  void onClose(Socket& socket, uint16_t, std::string_view) const noexcept override { of(socket).onClose(); }
+
+ private:
+  static Subscribed& of(Socket& socket) noexcept { return static_cast<Subscribed&>(socket.state()); }
+};
+
+}  // namespace
+
+Result<http::ws::Endpoint::Ref> makeEndpoint(const SubscribeOptions& options) {
+  http::ws::EndpointOptions endpoint;
+  const bool publishes = options.publisher != nullptr;
+  endpoint.max_message_bytes = publishes ? options.publisher->options().max_message_bytes : kMostIgnoredBytes;
+  endpoint.max_frame_bytes = endpoint.max_message_bytes;
+  endpoint.max_queued_bytes = UINT32_MAX;  // there is one message at a time, whatever its size
+  endpoint.ping_interval_ms = options.ping_interval_ms;
+  endpoint.subprotocols = {std::string(kMeta)};
+  Result<http::ws::OriginPolicy> origins = http::ws::OriginPolicy::compile(options.origins);
+  if (!origins.ok()) return Status::error("origins: " + origins.status().message());
+  endpoint.origins = std::move(origins).value();
+  return http::ws::Endpoint::make(std::move(endpoint), std::make_unique<Subscribers>());
+}
+
+void openSocket(http::Exchange& exchange, const http::ws::Endpoint::Ref& endpoint, Desk& desk,
+                std::string_view channel, const hub::SubscribeOptions& options) noexcept {
+  const Opening how{desk, channel, options};
+  opening = &how;
+  http::ws::accept(exchange, endpoint);
+  opening = nullptr;
+}
+
+}  // namespace roost::modules::push

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "base/random.h"
 #include "event/task.h"
 #include "push/message.h"
 #include "push/subscriber.h"
@@ -22,6 +23,8 @@ class Host {
   virtual void post(uint32_t shard, std::unique_ptr<event::Task> task) noexcept = 0;
   virtual int64_t nowNs() const noexcept = 0;  // monotonic, to the microsecond; any thread
   virtual int64_t unixSeconds() const noexcept = 0;
+  // Of which the secret of hashes and the epochs are made.
+  virtual uint64_t randomWord() noexcept { return roost::randomWord(); }
 
  protected:
   ~Host() = default;
@@ -97,8 +100,9 @@ struct ChannelInfo {
 struct PublishResult {
   PublishStatus status = PublishStatus::kPublished;
   MessageId id;
-  ChannelInfo channel;    // with this message in it; subscribers: when it was published
-  bool repeated = false;  // by idempotency_key
+  int64_t published_ns = 0;  // monotonic, when it got that id
+  ChannelInfo channel;       // with this message in it; subscribers: when it was published
+  bool repeated = false;     // by idempotency_key
   // With wait_ms:
   uint32_t delivered = 0;         // to how many
   int64_t last_delivery_ns = -1;  // how long after publication the last had it; -1: to nobody

@@ -39,12 +39,18 @@ struct HubState {
       : options(hub_options),
         shards(shard_count),
         host(hub_host),
-        key(SipKey::random()),
+        key{hub_host.randomWord(), hub_host.randomWord()},
         backlogs(new Backlog[shard_count]),
         numbers(new ShardNumbers[shard_count]) {}
 
   uint64_t hashOf(std::string_view name) const noexcept { return sipHash13(key, name); }
   uint32_t homeOf(uint64_t hash) const noexcept { return static_cast<uint32_t>((hash >> 32) % shards); }
+  // Whether so much waits for that shard that no more is taken for it.
+  bool backlogFull(uint32_t shard) const noexcept {
+    const auto reached = [](uint64_t waiting, uint64_t limit) { return limit != 0 && waiting >= limit; };
+    return reached(backlogs[shard].messages.load(std::memory_order_relaxed), options.max_backlog_messages) ||
+           reached(backlogs[shard].bytes.load(std::memory_order_relaxed), options.max_backlog_bytes);
+  }
 
   const HubOptions options;
   const uint32_t shards;

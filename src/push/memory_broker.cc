@@ -27,7 +27,7 @@ MemoryBroker::MemoryBroker(HubState& hub, uint32_t index, BrokerClient& client,
       wheel_(new WheelHook[kWheel]),
       wheel_s_(hub.host.nowNs() / kSecondNs),
       oldest_use_ns_(INT64_MAX),
-      epoch_state_(randomWord()) {}
+      epoch_state_(hub.host.randomWord()) {}
 
 MemoryBroker::~MemoryBroker() {
   stop();
@@ -120,8 +120,7 @@ void MemoryBroker::publish(const ChannelKey& key, Publication publication, CallI
   // What is under way to its home waits there as a delivery does.
   HubState::Backlog& backlog = hub_.backlogs[home_index];
   const uint64_t bytes = kRequestBytes + publication.payload.size();
-  if (backlog.messages.load(std::memory_order_relaxed) >= hub_.options.max_backlog_messages ||
-      backlog.bytes.load(std::memory_order_relaxed) >= hub_.options.max_backlog_bytes) {
+  if (hub_.backlogFull(home_index)) {
     hub_.numbers[index_].refused.add(1);
     PublishResult result;
     result.status = PublishStatus::kOverloaded;
@@ -175,6 +174,7 @@ void MemoryBroker::publishHere(uint32_t from, const ChannelKey& key, Publication
   channel->add(message, publication.history_messages, publication.history_s);
   hub_.numbers[index_].published.add(1);
   result.id = id;
+  result.published_ns = now_ns;
   result.channel = infoOf(*channel);
   if (!publication.idempotency_key.empty()) remember(*channel, publication.idempotency_key, now_ns, result);
   uint64_t ticket = 0;
@@ -200,10 +200,7 @@ PublishStatus MemoryBroker::refusal(const HomeChannel* channel,
   }
   if (channel == nullptr) return PublishStatus::kPublished;
   for (const HomeChannel::Attachment& attachment : channel->attachments) {
-    const HubState::Backlog& backlog = hub_.backlogs[attachment.shard];
-    if (backlog.messages.load(std::memory_order_relaxed) >= limits.max_backlog_messages ||
-        backlog.bytes.load(std::memory_order_relaxed) >= limits.max_backlog_bytes)
-      return PublishStatus::kOverloaded;
+    if (hub_.backlogFull(attachment.shard)) return PublishStatus::kOverloaded;
   }
   return PublishStatus::kPublished;
 }

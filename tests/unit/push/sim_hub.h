@@ -22,8 +22,9 @@ class SimHost final : public Host {
     queues_[current_ * shards_ + shard].push_back(std::move(task));
     ++waiting_;
   }
-  int64_t nowNs() const noexcept override { return now_ns; }
+  int64_t nowNs() const noexcept override { return counts ? ++now_ns : now_ns; }
   int64_t unixSeconds() const noexcept override { return unix_s; }
+  uint64_t randomWord() noexcept override { return scrambled(word += 0x9e3779b97f4a7c15); }
 
   // What `fn` posts comes from that shard.
   template <class Fn>
@@ -49,8 +50,10 @@ class SimHost final : public Host {
   }
   size_t waiting() const noexcept { return waiting_; }
 
-  int64_t now_ns = 1'000'000'000'000;
+  bool counts = false;  // whether the clock goes on by 1 ns whenever it is asked: no two things at one time
+  mutable int64_t now_ns = 1'000'000'000'000;
   int64_t unix_s = 1'700'000'000;
+  uint64_t word = 0;
 
  private:
   uint32_t shards_;

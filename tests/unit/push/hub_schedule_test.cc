@@ -1,0 +1,33 @@
+#include "unit/push/hub_schedule.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+namespace roost::push::test {
+namespace {
+
+void runSchedules(uint64_t first, uint64_t count) {
+  ScheduleTally tally;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const std::string wrong = runSchedule(seed, tally);
+    INFO("ROOST_SCHEDULE=" << seed << " runs this one alone");
+    REQUIRE(wrong == "");
+  }
+  WARN(count << " schedules: " << tally.messages << " messages, " << tally.delivered << " deliveries, "
+             << tally.resumed << " resumed, " << tally.gaps << " gaps (" << tally.lagged << " of the slow), "
+             << tally.ended << " ended, " << tally.refused << " refused");
+}
+
+TEST_CASE("push: nothing is lost, told twice or out of order, whatever the loops do") {
+  if (const char* seed = std::getenv("ROOST_SCHEDULE"))
+    runSchedules(std::strtoull(seed, nullptr, 10), 1);
+  else
+    runSchedules(1, 30'000);
+}
+
+TEST_CASE("push: a million schedules", "[.][schedules]") {
+  runSchedules(1, 1'000'000);
+}
+
+}  // namespace
+}  // namespace roost::push::test

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 
 #include "base/list.h"
@@ -60,7 +61,7 @@ class Subscriber {
 
  protected:
   Subscriber() noexcept = default;
-  ~Subscriber() = default;  // REQUIRES: !subscribed()
+  ~Subscriber() { assert(!subscribed()); }
 
  private:
   friend class LocalChannel;

@@ -388,8 +388,8 @@ void Schedule::unsubscribe(Client& client) {
 }
 
 void Schedule::destroy(Client& client) {
+  client.doomed = true;  // nobody may subscribe it again meanwhile
   unsubscribe(client);
-  client.doomed = true;
   if (client.on_stack == 0) erase(client);
 }
 

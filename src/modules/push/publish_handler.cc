@@ -144,11 +144,10 @@ class MessageReader final : public http::ExchangeListener {
 }  // namespace
 
 PublishHandler::PublishHandler(ChannelTemplate channel, std::shared_ptr<const Publisher> publisher,
-                               BatchOptions batch, Reads reads)
+                               BatchOptions batch)
     : channel_(std::move(channel)),
       publisher_(std::move(publisher)),
-      batch_(std::make_shared<const BatchOptions>(std::move(batch))),
-      reads_(reads) {}
+      batch_(std::make_shared<const BatchOptions>(std::move(batch))) {}
 
 void PublishHandler::handle(http::Exchange& exchange) const noexcept {
   switch (exchange.method()) {
@@ -166,13 +165,9 @@ void PublishHandler::handle(http::Exchange& exchange) const noexcept {
   }
 }
 
-std::string_view PublishHandler::allowed() const noexcept {
-  return "GET, HEAD, POST, PUT, DELETE, OPTIONS";
-}
-
 void PublishHandler::options(http::Exchange& exchange) const noexcept {
   http::ResponseHead head(204);
-  head.add("Allow", allowed());
+  head.add("Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS");
   if (exchange.method() == Method::kOptions) return exchange.begin(head, true);
   exchange.replyError(405, &head);
 }

@@ -15,10 +15,7 @@ namespace roost::modules::push {
 // numbers. Immutable; any loop's thread.
 class PublishHandler final : public http::Handler {
  public:
-  // Whether GET and HEAD come here.
-  enum class Reads : bool { kNo, kYes };
-  PublishHandler(ChannelTemplate channel, std::shared_ptr<const Publisher> publisher, BatchOptions batch,
-                 Reads reads);
+  PublishHandler(ChannelTemplate channel, std::shared_ptr<const Publisher> publisher, BatchOptions batch);
 
   void handle(http::Exchange& exchange) const noexcept override;
 
@@ -30,12 +27,10 @@ class PublishHandler final : public http::Handler {
   void options(http::Exchange& exchange) const noexcept;
   // False where the request has been refused.
   bool readChannel(http::Exchange& exchange, std::string& name) const noexcept;
-  std::string_view allowed() const noexcept;
 
   const ChannelTemplate channel_;
   const std::shared_ptr<const Publisher> publisher_;
   const std::shared_ptr<const BatchOptions> batch_;
-  const Reads reads_;
 };
 
 }  // namespace roost::modules::push

@@ -121,8 +121,7 @@ class PushPublish final : public PushModule {
         std::make_shared<const Publisher>(PublishOptions::fromConfig(node), context.path, runtime());
     module::RouteParts parts;
     parts.handler = std::make_unique<PublishHandler>(std::move(channel).value(), std::move(publisher),
-                                                     BatchOptions::fromConfig(node["batch"]),
-                                                     PublishHandler::Reads::kYes);
+                                                     BatchOptions::fromConfig(node["batch"]));
     return parts;
   }
 };
@@ -159,8 +158,8 @@ class PushPubsub final : public PushModule {
                                                        context.path, runtime());
     auto subscribe = subscribeRoute(node["subscribe"], text, context, publisher, *runtime());
     if (!subscribe.ok()) return subscribe.status();
-    auto publish = std::make_unique<PublishHandler>(std::move(channel).value(), std::move(publisher),
-                                                    BatchOptions(), PublishHandler::Reads::kNo);
+    auto publish =
+        std::make_unique<PublishHandler>(std::move(channel).value(), std::move(publisher), BatchOptions());
     module::RouteParts parts;
     parts.handler = std::make_unique<PubsubHandler>(std::move(subscribe).value(), std::move(publish));
     return parts;

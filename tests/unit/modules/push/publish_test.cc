@@ -54,7 +54,7 @@ class Fixture {
     batch.on = true;
     handler = std::make_unique<PublishHandler>(
         std::move(channel).value(), std::make_shared<const Publisher>(PublishOptions(), "/", runtime),
-        std::move(batch), PublishHandler::Reads::kYes);
+        std::move(batch));
     server.on("/{channel}", [this](http::Exchange& exchange) { handler->handle(exchange); });
     server.start();
   }

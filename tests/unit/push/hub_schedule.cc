@@ -552,7 +552,9 @@ Delivery Client::onMessage(const Message::Ref& message) noexcept {
   gap_may_come = false;
   if (message_id.epoch != making->epoch || message_id.seq != seq + 1)
     world_.fail("client {} got {} behind {} of {:08x}", id, message_id.text(), seq, making->epoch);
-  Known& known = making->at(message_id.seq);
+  Making& its_making = *making;
+  const int64_t its_begin_ns = begun_ns;
+  Known& known = its_making.at(message_id.seq);
   const uint64_t number = std::strtoull(std::string(message->payload().view()).c_str(), nullptr, 10);
   if (known.at_ns != 0 && (known.number != number || known.at_ns != message->publishedNs()))
     world_.fail("{} is {} and {}", message_id.text(), known.number, number);
@@ -574,9 +576,7 @@ Delivery Client::onMessage(const Message::Ref& message) noexcept {
   }
   // Whatever was done to it meanwhile, this was its answer to that message.
   if (answer == Delivery::kAccepted || answer == Delivery::kDone)
-    world_.makingOf(making->name, message_id.epoch)
-        .at(message_id.seq)
-        .receipts.push_back({begun_ns, world_.host_.nowNs()});
+    its_making.at(message_id.seq).receipts.push_back({its_begin_ns, world_.host_.nowNs()});
   --on_stack;
   if (stage == Stage::kIn && subscription == this_one) {
     if (answer == Delivery::kDone || answer == Delivery::kClosed) world_.left(*this);

@@ -79,8 +79,8 @@ Start after(const MessageId& id) {
 }
 
 TEST_CASE("push: what is published reaches subscribers of every shard, in order") {
-  World world(3);
   Client clients[3];
+  World world(3);
   for (uint32_t shard = 0; shard < 3; ++shard) world.subscribe(clients[shard], {}, shard);
   const PublishResult first = world.publish("a", 0);
   CHECK(first.status == PublishStatus::kPublished);
@@ -150,8 +150,8 @@ TEST_CASE("push: one that is blocked goes on where it was, or is told what it mi
       {SlowPolicy::kDisconnect, {"+", "0", "end 1"}},
   };
   for (const auto& one : kCases) {
-    World world(2, options);
     Client slow, quick;
+    World world(2, options);
     slow.answer = Delivery::kBlocked;
     world.subscribe(slow, {}, 1, one.policy);
     world.subscribe(quick, {}, 1);
@@ -161,14 +161,12 @@ TEST_CASE("push: one that is blocked goes on where it was, or is told what it mi
     world.host.as(1, [&] { world.hub.shard(1).resume(slow); });
     world.host.runAll();
     CHECK(slow.heard == one.heard);
-    world.hub.shard(1).unsubscribe(slow);
-    world.hub.shard(1).unsubscribe(quick);
   }
 }
 
 TEST_CASE("push: a deleted channel ends its subscriptions, and its name begins anew") {
-  World world;
   Client client;
+  World world;
   world.subscribe(client, {}, 1);
   const MessageId id = world.publish("a").id;
   std::optional<ChannelInfo> info;
@@ -184,8 +182,8 @@ TEST_CASE("push: a deleted channel ends its subscriptions, and its name begins a
 }
 
 TEST_CASE("push: a publisher may wait until all have it, and repeat itself") {
-  World world;
   Client quick, slow;
+  World world;
   slow.answer = Delivery::kBlocked;
   world.subscribe(quick, {}, 0);
   world.subscribe(slow, {}, 1);
@@ -209,8 +207,6 @@ TEST_CASE("push: a publisher may wait until all have it, and repeat itself") {
   CHECK(again.repeated);
   CHECK(again.id == answer->id);
   CHECK(quick.heard == Heard{"+", "a"});
-  world.hub.shard(0).unsubscribe(quick);
-  world.hub.shard(1).unsubscribe(slow);
 }
 
 }  // namespace

@@ -1,0 +1,205 @@
+// A subscription over WebSocket, server-sent events or long-poll that resumes by id. See push.d.ts and docs/push.md.
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export class Push {
+  #options; #url; #retry; #abort; #wake; #now; #closed;
+  #online = () => this.reconnect();
+
+  constructor(url, options = {}) {
+    this.#options = { transports: ['websocket', 'sse', 'long_poll'], timeout: 8000, silence: 90000, retry: 1000, ...options };
+    this.#url = new URL(url, globalThis.location?.href);
+    this.#retry = this.#options.retry;
+    this.id = options.lastId;
+    // A connection may have died unnoticed with the network that is back now.
+    globalThis.addEventListener?.('online', this.#online);
+    queueMicrotask(() => this.#run());
+  }
+
+  reconnect() {
+    this.#now = true;
+    this.#abort?.abort();
+    this.#wake?.();
+  }
+
+  close(detail) {
+    if (this.#closed) return;
+    this.#closed = true;
+    globalThis.removeEventListener?.('online', this.#online);
+    this.reconnect();
+    this.#become('closed', detail);
+  }
+
+  async send(body, { contentType, event } = {}) {
+    const { init } = this.#options, headers = { Accept: 'application/json', ...init?.headers };
+    if (contentType) headers['Content-Type'] = contentType;
+    if (event) headers['X-EventSource-Event'] = event;
+    const answer = await fetch(this.#url, { ...init, method: 'POST', body, headers });
+    if (!answer.ok) throw Object.assign(Error('not published'), { status: answer.status });
+    return answer.json();
+  }
+
+  async #run() {
+    const { transports, timeout, silence } = this.#options;
+    const proven = {};
+    let at = 0, fails = 0;
+    while (!this.#closed) {
+      const name = this.transport = transports[at];
+      const abort = this.#abort = new AbortController();
+      const before = this.id;
+      let opened, timer, problem;
+      const limit = ms => {
+        clearTimeout(timer);
+        timer = ms && setTimeout(() => abort.abort(), ms);
+      };
+      const alive = () => {
+        if (abort.signal.aborted) return;
+        limit(name != 'websocket' && silence);  // its pings are not shown to pages
+        if (!opened) {
+          opened = Date.now();
+          this.#become('open');
+        }
+      };
+      this.#now = false;
+      this.#become('connecting');
+      limit(timeout);
+      try {
+        await this['_' + name](abort.signal, alive);
+      } catch (error) {
+        problem = error;
+      }
+      limit();
+      if (this.#now) continue;
+      const { status, after } = problem ?? {};
+      if ([401, 403, 404, 410].includes(status)) return this.close({ status });
+      const worked = opened && (this.id != before || Date.now() - opened > 5000);
+      if (worked) {
+        proven[name] = true;
+        fails = 0;
+      }
+      if (worked || after > 0) at = Math.max(0, transports.findIndex(name => proven[name]));
+      else if (!proven[name] || fails % 3 == 2) {
+        at = (at + 1) % transports.length;
+        if (at) continue;  // the next at once; only when all have failed is it time to wait
+      }
+      const offline = globalThis.navigator?.onLine === false;
+      const wait = (after > 0 ? after : Math.min(this.#retry * 2 ** fails++, 30000) / 1.5) * (1 + Math.random() / 2);
+      this.#become(offline ? 'offline' : 'waiting', { status, wait });
+      if (!this.#now) await this.#sleep(offline ? 60000 : wait);
+    }
+  }
+
+  #become(state, detail) {
+    this.state = state;
+    this.#call('onstate', state, { transport: this.transport, ...detail });
+  }
+
+  // What a callback throws is no failure of the connection.
+  #call(name, ...values) {
+    try {
+      this.#options[name]?.(...values);
+    } catch (error) {
+      setTimeout(() => { throw error; });
+    }
+  }
+
+  #sleep(ms) {
+    return new Promise(resolve => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => { clearTimeout(timer); resolve(); };
+    });
+  }
+
+  // Without data: only the id is news.
+  #deliver(signal, id, data, event, contentType) {
+    if (signal.aborted) return;
+    if (id) this.id = id;
+    if (event == 'gap') this.#call('ongap', JSON.parse(data));
+    else if (data != null) this.#call('onmessage', data, { id, event, contentType });
+  }
+
+  #address() {
+    const url = new URL(this.#url);
+    if (this.id) url.searchParams.set('last_event_id', this.id);
+    return url.href;
+  }
+
+  async #get(signal, Accept) {
+    const { init } = this.#options;
+    const answer = await fetch(this.#address(), { cache: 'no-store', ...init, headers: { ...init?.headers, Accept }, signal });
+    const { status, headers } = answer, later = headers.get('Retry-After');
+    if (![200, 304, 408].includes(status)) throw { status, after: later * 1000 || Date.parse(later) - Date.now() };
+    return answer;
+  }
+
+  _websocket(signal, alive) {
+    return new Promise((resolve, reject) => {
+      const socket = new WebSocket(this.#address().replace('http', 'ws'), ['ws+meta.nchan', 'position']);
+      socket.binaryType = 'arraybuffer';
+      signal.onabort = () => { socket.close(); reject(); };
+      if (signal.aborted) signal.onabort();
+      socket.onopen = alive;
+      socket.onclose = ({ reason }) => reject({ status: parseInt(reason) });
+      // "name: value" lines, an empty one, the message
+      socket.onmessage = ({ data }) => {
+        const text = typeof data == 'string' ? data : new TextDecoder('latin1').decode(data);
+        const end = text.indexOf('\n\n');
+        const fields = Object.fromEntries(text.slice(0, end).split('\n').map(line => line.split(/: (.*)/)));
+        this.#deliver(signal, fields.id ?? fields.position, fields.id && data.slice(end + 2), fields.event, fields['content-type']);
+      };
+    });
+  }
+
+  async _sse(signal, alive) {
+    const answer = await this.#get(signal, 'text/event-stream');
+    if (!/^text\/event-stream/.test(answer.headers.get('Content-Type'))) throw answer;
+    const reader = answer.body.getReader(), decoder = new TextDecoder();
+    let rest = '', id, event, data;
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      alive();  // not before something comes: a proxy may keep the stream to itself
+      const lines = (rest + decoder.decode(value, { stream: true })).split(/\r?\n/);
+      rest = lines.pop();
+      for (const line of lines) {
+        const [, name, value] = /^([^:]*):? ?(.*)/s.exec(line);
+        if (name == 'data') (data ??= []).push(value);
+        else if (name == 'id') id = value;
+        else if (name == 'event') event = value;
+        else if (name == 'retry') this.#retry = +value;
+        else if (!line) {
+          this.#deliver(signal, id, data?.join('\n'), event);
+          event = data = undefined;
+        }
+      }
+    }
+  }
+
+  async _long_poll(signal, alive) {
+    while (!signal.aborted) {
+      const asked = Date.now();
+      const held = setTimeout(alive, 1000);
+      const answer = await this.#get(signal, '*/*').finally(() => clearTimeout(held));
+      const { headers } = answer;
+      const time = Date.parse(headers.get('Last-Modified')) / 1000;
+      const tag = headers.get('Etag')?.replace(/^W\/|"/g, '');
+      const id = time >= 0 && tag ? time + ':' + tag : this.id;
+      if (answer.status == 200) {
+        if (id == this.id) throw answer;  // without an id it would come again and again
+        let data = await answer.arrayBuffer();
+        const contentType = headers.get('Content-Type'), missed = headers.get('Push-Gap');
+        if (contentType != 'application/octet-stream')
+          try { data = strict.decode(data); } catch {}
+        alive();
+        if (missed) this.#deliver(signal, 0, JSON.stringify({ after: this.id, missed: +missed || null }), 'gap');
+        this.#deliver(signal, id, data, headers.get('X-EventSource-Event'), contentType);
+      } else {
+        alive();
+        this.#deliver(signal, id);
+        if (Date.now() - asked < 1000) await this.#sleep(this.#retry);
+      }
+    }
+  }
+}
+
+globalThis.Push = Push;

@@ -1,0 +1,79 @@
+"""html/push.js stays small, and its files agree with each other. What it does is tried in Chromium: scripts/browse_push.py."""
+
+import gzip
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from roost_server import REPOSITORY, merged
+
+SCRIPT = REPOSITORY / "html/push.js"
+LIMIT_BYTES = 3000
+# Publishes and listens over the transports that every Node has, ending connections; prints what came.
+TALK = """
+import { Push } from '%s';
+const url = '%s', seen = [], gaps = [];
+for (const transport of ['sse', 'long_poll', 'sse']) {
+  await new Promise((resolve, reject) => {
+    const first = seen.length, wanted = first + 3;
+    const push = new Push(url, { transports: [transport], lastId: globalThis.last, retry: 50, ongap: gap => gaps.push(gap),
+      onmessage(data, { id }) {
+        seen.push(data);
+        if (seen.length == wanted) { globalThis.last = id; push.close(); resolve(); }
+        else push.reconnect();
+      } });
+    setTimeout(reject, 20000, new Error(transport + ': ' + seen)).unref();
+    (async () => { for (let i = 0; i < 3; i++) await push.send(String(first + i), { contentType: 'text/plain' }); })();
+  });
+}
+console.log(JSON.stringify({ seen, gaps }));
+process.exit(0);
+"""
+
+
+def test_small():
+    size = len(gzip.compress(SCRIPT.read_bytes(), 9))
+    assert size < LIMIT_BYTES, f"{size} bytes compressed by gzip"
+
+
+def test_pages_use_nothing_from_elsewhere():
+    for name in ("chat.html", "counter.html"):
+        text = (REPOSITORY / "html" / name).read_text()
+        assert not re.search(r"""(src|href)=["']?(https?:)?//|@import|url\(""", text), f"{name} asks another host"
+        assert "from './push.js'" in text
+
+
+def test_declares_what_there_is():
+    """The options that push.js reads are those of push.d.ts."""
+    declared = set(re.findall(r"^  (\w+)\??[(:]", re.search(r"interface Options \{(.*?)^\}", (REPOSITORY / "html/push.d.ts").read_text(), re.S | re.M).group(1), re.M))
+    text = SCRIPT.read_text()
+    used = set(re.findall(r"#call\('(\w+)'", text)) | {"lastId"}
+    for inside in re.findall(r"const \{ ([\w, ]+) \} = this\.#options", text) + re.findall(r"this\.#options = \{(.*?)\};", text):
+        used |= {word for word in re.split(r"\W+", re.sub(r":[^,]*(\[.*?\])?", "", re.sub(r"\[.*?\]", "", inside))) if word and word != "options"}
+    used |= set(re.findall(r"this\.#options\.(\w+)", text))
+    assert used == declared
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+def test_in_node(shared_server, tmp_path):
+    server = shared_server({"http": {"sites": [{"host": ["*"], "routes": [{"path": "/both/{channel}", "push_pubsub": {}}]}]}})
+    module = tmp_path / "push.mjs"
+    shutil.copy(SCRIPT, module)
+    (tmp_path / "talk.mjs").write_text(TALK % (module.as_uri(), "http://{}:{}/both/node".format(*server.address)))
+    ran = subprocess.run(["node", tmp_path / "talk.mjs"], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert json.loads(ran.stdout) == {"seen": [str(number) for number in range(9)], "gaps": []}
+
+
+def test_the_demo_is_for_this_machine_alone():
+    """conf/server.json as it comes lets nobody else publish, and bounds what may be."""
+    text = (REPOSITORY / "conf/server.json").read_text()
+    config = json.loads(re.sub(r",(\s*[}\]])", r"\1", re.sub(r"(?m)(^|[\s,{\[])//.*$", r"\1", text)))
+    demo = [route for site in config["http"]["sites"] for route in site["routes"] if "push_pubsub" in route]
+    assert len(demo) == 1
+    assert set(demo[0]["access"]["allow"]) == {"127.0.0.0/8", "::1"}
+    publish = merged({}, demo[0]["push_pubsub"]["publish"])
+    assert publish["max_message_bytes"] <= 4096 and publish["history"]["messages"] <= 100 and publish["messages_per_second"] <= 200

@@ -1,0 +1,369 @@
+#!/usr/bin/env python3
+"""Drives the push demos and push.js in headless Chromium over every transport, and reports what came of it.
+
+The counter runs on each transport while connections are cut and resumed; two tabs chat; push.js goes on through connections that
+are ended from outside, falls back where a proxy swallows WebSockets or keeps event streams to itself, and stops where it is
+refused; the browser's own EventSource resumes with Last-Event-ID. The pages, routes and limits are those of conf/server.json.
+The exit code is 1 when something was lost, came twice, or did not happen.
+"""
+
+import argparse
+import contextlib
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+
+from autobahn import free_port, stop, wait_for
+from browse_site import PROGRAMS, ROOT, Browser
+from push_proxy import Proxy
+
+TRANSPORTS = ("websocket", "sse", "long_poll")
+SECONDS = 30
+
+
+class Tab:
+    """A page, and JavaScript run in it."""
+
+    def __init__(self, browser, url, width=None):
+        self.browser = browser
+        target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.target = target
+        if width:
+            browser.call("Emulation.setDeviceMetricsOverride", self.session, width=width, height=800, deviceScaleFactor=2, mobile=True)
+        browser.call("Page.navigate", self.session, url=url)
+        self.until("document.readyState == 'complete' && location.href != 'about:blank'")
+
+    def run(self, expression):
+        """What the expression, or the promise it gives, evaluates to."""
+        answer = self.browser.call("Runtime.evaluate", self.session, expression=expression, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise AssertionError(answer["exceptionDetails"].get("exception", {}).get("description", answer["exceptionDetails"]["text"]))
+        return answer["result"].get("value")
+
+    def until(self, expression, seconds=SECONDS):
+        deadline = time.monotonic() + seconds
+        while not (value := self.run(expression)):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"still not: {expression}")
+            time.sleep(0.02)
+        return value
+
+    def close(self):
+        self.browser.call("Target.closeTarget", targetId=self.target)
+
+
+class World:
+    """The browser, the server's origin, and a proxy before it."""
+
+    def __init__(self, browser, address):
+        self.browser, self.address = browser, address
+        self.origin = "http://{}:{}".format(*address)
+
+    @contextlib.contextmanager
+    def tab(self, path="/", origin=None, width=None):
+        tab = Tab(self.browser, (origin or self.origin) + path, width)
+        try:
+            yield tab
+        finally:
+            tab.close()
+
+    @contextlib.contextmanager
+    def proxied(self, path="/index.html"):
+        """A tab whose page came through a proxy, and that proxy."""
+        proxy = Proxy(self.address)
+        try:
+            with self.tab(path, "http://{}:{}".format(*proxy.address)) as tab:
+                yield tab, proxy
+        finally:
+            proxy.stop()
+
+    def publish(self, channel, *messages, **fields):
+        for message in messages:
+            data = message if isinstance(message, bytes) else str(message).encode()
+            request = urllib.request.Request(f"{self.origin}/demo/{urllib.parse.quote(channel)}", data, {"Content-Type": "text/plain", **fields})
+            urllib.request.urlopen(request, timeout=10).close()
+
+
+# A subscription in the page that keeps what it has seen.
+LISTEN = """
+import('/push.js').then(({ Push }) => {
+  window.seen = []; window.states = []; window.gaps = [];
+  window.push = new Push('/demo/%s', { transports: %s, timeout: 1500, retry: 100, ...(%s),
+    onmessage: (data, meta) => seen.push([typeof data == 'string' ? data : Array.from(new Uint8Array(data)), meta]),
+    ongap: gap => gaps.push(gap), onstate: (state, detail) => states.push([state, detail]) });
+  return true;
+})
+"""
+
+
+def listen(tab, channel, transports, options="{}"):
+    tab.run(LISTEN % (channel, json.dumps(transports), options))
+
+
+def numbers(tab):
+    return [int(data) for data, _ in tab.run("seen")]
+
+
+def counter(world, transport):
+    """The page's own buttons: cut, publish, resume; then everything is there once."""
+    with world.tab("/counter.html", width=390) as tab:
+        card = f"document.querySelector('[data-transport={transport}]')"
+        tab.until(f"document.querySelectorAll('.badge[data-state=open]').length == 3")
+        tab.run("document.getElementById('many').click()")
+        tab.until(f"{card}.querySelector('[data-is=received]').textContent == 20")
+        for cut in range(1, 4):
+            tab.run(f"{card}.querySelector('button').click()")
+            tab.run("document.getElementById('one').click(); document.getElementById('many').click()")
+            tab.until(f"document.getElementById('published').textContent == {20 + 21 * cut}")
+            assert tab.run(f"{card}.querySelector('[data-is=last]').textContent") == str(20 + 21 * (cut - 1)), "it listens although it is cut"
+            tab.run(f"{card}.querySelector('button').click()")
+            tab.until(f"{card}.querySelector('[data-is=last]').textContent == {20 + 21 * cut}")
+        tally = tab.run(f"Object.fromEntries([...{card}.querySelectorAll('[data-is]')].map(e => [e.dataset.is, e.textContent]))")
+        assert (tally["received"], tally["lost"], tally["twice"], tally["gaps"]) == ("83", "0", "0", "0"), tally
+        wide = tab.run("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, f"a phone would have to scroll sideways by {wide}"
+        return f"{tally['received']} messages, 3 cuts, last id {tally['id']}"
+
+
+def chat(world, transport):
+    """Two tabs in one room; one of them is away for a while."""
+    room = f"/chat.html?room={transport}&transport={transport}&name="
+    says = "document.getElementById('text').value = '%s'; document.querySelector('#write button').click()"
+    texts = "[...document.querySelectorAll('#log .message span')].map(e => e.textContent).join()"
+    is_open = "document.getElementById('state').dataset.state == 'open'"
+    with world.tab(room + "Ada") as ada, world.tab(room + "Bob", width=390) as bob:
+        ada.until(is_open), bob.until(is_open)
+        ada.run(says % "hello")
+        bob.until(f"{texts} == 'hello'")
+        bob.run(says % "<b>hi</b>")
+        ada.until(f"{texts} == 'hello,<b>hi</b>'")
+        bob.run("document.getElementById('cut').click()")
+        for text in ("are you", "there?"):
+            ada.run(says % text)
+            ada.until(f"{texts}.endsWith('{text}')")
+        bob.run("document.getElementById('cut').click()")
+        both = "hello,<b>hi</b>,are you,there?"
+        bob.until(f"{texts} == '{both}'")
+        assert ada.run(texts) == both
+        names = bob.run("[...document.querySelectorAll('#log .message b')].map(e => e.textContent).join()")
+        assert names == "Ada,Bob,Ada,Ada", names
+        assert bob.run("document.documentElement.scrollWidth - innerWidth") <= 0, "a phone would have to scroll sideways"
+        return "4 messages each, one tab away for two of them"
+
+
+def ended_from_outside(world, transport):
+    """Connections end again and again while somebody publishes."""
+    channel = f"outside-{transport}"
+    with world.proxied() as (tab, proxy):
+        listen(tab, channel, [transport])
+        tab.until("push.state == 'open'")
+        ended = 0
+        for first in range(1, 41, 4):
+            world.publish(channel, first, first + 1)
+            ended += proxy.cut()
+            world.publish(channel, first + 2, first + 3)
+            tab.until(f"seen.length >= {first + 2}")
+        tab.until("seen.length >= 40")
+        got = numbers(tab)
+        assert got == list(range(1, 41)), got
+        assert ended >= 8, f"only {ended} connections ended"
+        return f"40 messages in order, {ended} connections ended meanwhile"
+
+
+def any_transport(world):
+    """One id resumes on each of the others."""
+    with world.tab() as tab:
+        number, last_id = 0, None
+        for transport in TRANSPORTS * 2 + TRANSPORTS[::-1]:
+            listen(tab, "any", [transport], json.dumps({"lastId": last_id} if last_id else {}))
+            if number == 0:
+                tab.until("push.state == 'open'")
+            world.publish("any", number + 1, number + 2)
+            tab.until("seen.length >= 2")
+            last_id = tab.run("push.close(), push.id")
+            got = numbers(tab)
+            assert got == [number + 1, number + 2], f"{transport}: {got} after {number}"
+            number += 2
+            world.publish("any", number + 1)  # while nobody listens
+            listen(tab, "any", [transport], json.dumps({"lastId": last_id}))
+            tab.until("seen.length >= 1")
+            last_id = tab.run("push.close(), push.id")
+            assert numbers(tab) == [number + 1]
+            number += 1
+        return f"{number} messages over 9 changes, last id {last_id}"
+
+
+def content(world, transport):
+    """Any text, and bytes where the transport can carry them."""
+    channel = f"content-{transport}"
+    texts = ["", " ", "two\nlines", "a\n\nb\n", "data: id: 7", "\ufeffwörds € 😀", "id: 1:2\n\nx", "x" * 900]
+    bytes_ = [b"\x00\xff\n\n\x80", bytes(range(256))] if transport != "sse" else []
+    with world.tab() as tab:
+        listen(tab, channel, [transport])
+        tab.until("push.state == 'open'")
+        world.publish(channel, *(text.encode() for text in texts))
+        world.publish(channel, *bytes_, **{"Content-Type": "application/octet-stream"})
+        world.publish(channel, "named", **{"X-EventSource-Event": "price"})
+        tab.until(f"seen.length >= {len(texts) + len(bytes_) + 1}")
+        seen = tab.run("seen")
+        assert [data for data, _ in seen] == [*texts, *map(list, bytes_), "named"], seen
+        assert seen[-1][1].get("event") == "price" or transport == "long_poll", seen[-1]
+        return f"{len(seen)} messages as they were"
+
+
+def gap(world, transport):
+    """Away for longer than the history is: told, and how many."""
+    channel = f"gap-{transport}"
+    with world.tab() as tab:
+        world.publish(channel, 1, 2)
+        listen(tab, channel, [transport])
+        tab.until("seen.length >= 2")
+        last_id = tab.run("push.close(), push.id")
+        world.publish(channel, *range(3, 103))
+        listen(tab, channel, [transport], json.dumps({"lastId": last_id}))
+        tab.until("seen.length >= 50")
+        got, gaps = numbers(tab), tab.run("gaps")
+        assert got == list(range(53, 103)), got
+        assert [one["missed"] for one in gaps] == [50], gaps
+        listen(tab, channel, [transport], json.dumps({"lastId": "1500000000:7-01234567"}))
+        tab.until("seen.length >= 50")
+        gaps = tab.run("gaps")
+        assert len(gaps) == 1 and gaps[0]["missed"] is None, gaps
+        return "50 of 100 missed and told; an unknown id told"
+
+
+def falls_back(world, hindrance):
+    """A proxy in between lets only a lesser transport through."""
+    with world.proxied() as (tab, proxy):
+        proxy.swallow = "Upgrade: websocket"
+        if hindrance == "sse":
+            proxy.hold = "text/event-stream"
+        began = time.monotonic()
+        channel = f"back-{hindrance}"
+        listen(tab, channel, TRANSPORTS)
+        tab.until("push.state == 'open'")
+        took = time.monotonic() - began
+        transport = tab.run("push.transport")
+        assert transport == ("sse" if hindrance == "websocket" else "long_poll"), transport
+        world.publish(channel, 1, 2)
+        tab.until("seen.length >= 2")
+        tab.run("push.reconnect()")
+        world.publish(channel, 3)
+        tab.until("seen.length >= 3")
+        assert numbers(tab) == [1, 2, 3], numbers(tab)
+        assert tab.run("push.transport") == transport
+        return f"open over {transport} after {took:.1f} s"
+
+
+def refused(world, transport):
+    """Where it may not listen it stops, and says so."""
+    with world.tab() as tab:
+        tab.run(LISTEN.replace("/demo/%s", "/forbidden%s") % ("", json.dumps([transport] if transport != "websocket" else TRANSPORTS), "{}"))
+        tab.until("push.state == 'closed'")
+        assert tab.run("states.at(-1)[1].status") == 403, tab.run("states")
+        return "closed with 403"
+
+
+def waits_as_told(world):
+    """Retry-After is kept to, with something added at random."""
+    with world.tab() as tab:
+        tab.run(LISTEN.replace("/demo/%s", "/busy%s") % ("", json.dumps(TRANSPORTS), "{}"))
+        tab.until("push.state == 'waiting'")
+        wait = tab.run("states.at(-1)[1].wait")
+        assert 7000 <= wait <= 10500, wait
+        tab.run("push.close()")
+        return f"would be back after {wait / 1000:.1f} s"
+
+
+def event_source(world):
+    """The browser's own: it comes back by itself, and says where it was."""
+    with world.proxied() as (tab, proxy):
+        tab.run("window.seen = []; window.es = new EventSource('/demo/native'); es.onmessage = e => seen.push([e.data, e.lastEventId])")
+        tab.until("es.readyState == 1")
+        world.publish("native", 1, 2)
+        tab.until("seen.length == 2")
+        for cut in range(2):
+            last_id = tab.run("seen.at(-1)[1]")
+            assert proxy.cut()
+            world.publish("native", *range(3 + 2 * cut, 5 + 2 * cut))
+            tab.until(f"seen.length >= {4 + 2 * cut}")
+            asked = [head for head in proxy.heads if "Last-Event-ID" in head]
+            assert f"Last-Event-ID: {last_id}" in asked[-1], asked[-1]
+        assert numbers(tab) == [1, 2, 3, 4, 5, 6], tab.run("seen")
+        tab.run("es.close()")
+        return f"resumed twice, with Last-Event-ID: {last_id}"
+
+
+CASES = [*((case, transport) for case in (counter, chat, ended_from_outside, content, gap, refused) for transport in TRANSPORTS),
+         (any_transport,), (falls_back, "websocket"), (falls_back, "sse"), (waits_as_told,), (event_source,)]
+
+
+def configuration(port):
+    """conf/server.json on another port, and routes that refuse."""
+    text = re.sub(r'^\s*//.*$|(?<=[,{\[]) *//.*$', "", (ROOT / "conf/server.json").read_text(), flags=re.MULTILINE)
+    config = json.loads(re.sub(r",(\s*[}\]])", r"\1", text))
+    config.update(port=port, log={"path": "", "level": "WARN"}, worker_processes=2)
+    config["http"]["root_path"] = str(ROOT / "html")
+    for route in config["http"]["sites"][0]["routes"]:
+        if "push_pubsub" in route:
+            route["push_pubsub"]["subscribe"] = {"retry_ms": 100}
+    config["http"]["sites"][0]["routes"] += [
+        {"path": "/forbidden", "respond": {"status": 403, "body": "no"}},
+        {"path": "/busy", "respond": {"status": 503, "body": "later"}, "headers": {"set": {"Retry-After": "7"}}}]
+    config.pop("$schema", None)
+    return config
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1])
+    parser.add_argument("--server", default=str(ROOT / "server"), help="the program (./server)")
+    parser.add_argument("--at", metavar="HOST:PORT", help="one that runs already and serves html/ and /demo/, instead")
+    parser.add_argument("only", nargs="*", help="only cases whose name has one of these texts")
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        print("no Chromium here (Debian package chromium)", file=sys.stderr)
+        return 2
+    failed = tried = 0
+    with tempfile.TemporaryDirectory(prefix="browse-push-", ignore_cleanup_errors=True) as name, contextlib.ExitStack() as ends:
+        folder = pathlib.Path(name)
+        if args.at:
+            host, port = args.at.split(":")
+        else:
+            host, port = "127.0.0.1", free_port()
+            (folder / "server.json").write_text(json.dumps(configuration(port)))
+            server = subprocess.Popen([args.server, "-f", str(folder / "server.json")], stdout=subprocess.DEVNULL)
+            ends.callback(stop, server)
+            wait_for(port, server)
+        browser = Browser(program, folder)
+        ends.callback(browser.stop)
+        world = World(browser, (host, int(port)))
+        for case, *more in CASES:
+            title = " ".join([case.__name__.replace("_", " "), *more])
+            if args.only and not any(part in title for part in args.only):
+                continue
+            tried += 1
+            began = time.monotonic()
+            try:
+                what = case(world, *more)
+            except Exception as problem:  # one that failed must not keep the others from theirs
+                what, failed = f"FAILED: {problem}", failed + 1
+            print(f"  {title:<32} {time.monotonic() - began:5.1f} s  {what}", flush=True)
+    print(f"{tried} cases, {failed} failures")
+    return 1 if failed or not tried else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -428,7 +428,6 @@ void LocalChannel::sweep(uint32_t& budget) noexcept {
     Subscriber& subscriber = of(*todo_.next);
     settle(subscriber, deliver(subscriber, budget));
   }
-  nextRound();
   shard_.wantTidy(*this);
 }
 

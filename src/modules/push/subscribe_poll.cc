@@ -50,7 +50,12 @@ class Poll final : public http::ExchangeListener, public hub::Subscriber, public
     position_epoch_ = position.epoch;
     position_seq_ = position.seq;
     told_ = true;
-    if (!starting_) wait();
+    if (starting_) return;
+    if (!at_once_) return wait();
+    // What there is comes before the hub's call is over.
+    exchange_.handle().post([this](http::Exchange&) {
+      if (!over_) wait();
+    });
   }
   Delivery onMessage(const hub::Message::Ref& message) noexcept override {
     const HubCall call;

@@ -10,7 +10,7 @@ readonly TEST_PACKAGES=(catch2 clang-format curl python3 brotli zstd redis-serve
 readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist python3-websockets
   python3-httpx)
 readonly FULL_PACKAGES=(clang clang-tidy libclang-rt-14-dev llvm libbenchmark-dev libspdlog-dev)
-readonly BENCH_PACKAGES=(python3 libbenchmark-dev libspdlog-dev nginx lighttpd h2o wrk nghttp2-client strace
+readonly BENCH_PACKAGES=(python3 libbenchmark-dev libspdlog-dev nginx libnginx-mod-nchan lighttpd h2o wrk nghttp2-client strace
   valgrind)
 readonly FORMAT_PACKAGES=(clang-format)
 

@@ -9,6 +9,8 @@ channel from swarm on another core. Then --broadcasts numbered messages are publ
  - CPU per delivery: the scheduler's account of all the server's threads over the broadcasts, by deliveries. Over loopback the
    receiving side's network work is done in the sender's time, for all servers alike.
  - last, p50, p99: from just before publishing until swarm has read the message at the subscribers; medians over broadcasts.
+ - who has been answered polls again after --think-ms, when the others have their answers, as it would over a network; without that
+   swarm's work for the next polls would hold up its reading of the others' answers, and hide how fast the server was.
  - floor: a loop of send() over such sockets (SSE, WebSocket), and answers to whatever waits, unread (long-poll).
 
 Prints tables, and which limits were kept; exits 1 if a must was not, or a message was lost.
@@ -39,6 +41,7 @@ def arguments():
     parser.add_argument("--broadcasts", type=int, default=12, help="measured in each round; default: %(default)s")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--message-bytes", type=int, default=128)
+    parser.add_argument("--think-ms", type=int, default=200, help="until who has been answered polls again; default: %(default)s")
     parser.add_argument("--settle", type=float, default=1.0, help="seconds before idle memory is read")
     parser.add_argument("--server-core", type=int, default=0)
     parser.add_argument("--load-core", type=int, default=1)
@@ -58,6 +61,8 @@ def message(number, size):
 
 def start_swarm(options, server, messages, report):
     kind = ["--ws-mode", "listen"] if server.transport == "ws" else ["--kind", server.transport]
+    if server.transport == "poll":
+        kind += ["--think-ms", str(options.think_ms)]
     command = [options.swarm, server.url(server.transport), *kind, "-c", str(options.clients), "-t", "1", "-q", "--settle-s", "0",
                "--connect-timeout-ms", "60000", "--expect-sequence", "on", "--expect-messages", str(messages),
                "-d", str(SECONDS), "--json", str(report)]
@@ -81,6 +86,8 @@ def broadcast(options, server, first, count):
     rested = True
     for number in range(first, first + count):
         server.publish(message(number, options.message_bytes))
+        if server.transport == "poll":
+            time.sleep(options.think_ms / 1e3 + 0.05)
         rested = processor.wait_until_quiet(pids) and rested
     return rested
 

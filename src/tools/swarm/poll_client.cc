@@ -23,6 +23,11 @@ uint64_t PollClient::missing() const noexcept {
   return missingOf(messages_);
 }
 
+// After a pause; a new connection may have asked already.
+void PollClient::ask() noexcept {
+  if (!waits_) poll();
+}
+
 void PollClient::poll() noexcept {
   waits_ = true;
   sendRequest(position_);
@@ -92,7 +97,7 @@ void PollClient::finish(size_t rest) noexcept {
     worker().stats().empty_answers.add();
   }
   if (connection() == nullptr || worker().over()) return;
-  if (!last_) return poll();
+  if (!last_) return worker().scenario().think_ns > 0 ? worker().askLater(*this) : poll();
   endWell();
   connection()->close();
 }

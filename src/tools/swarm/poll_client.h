@@ -9,12 +9,12 @@
 namespace roost::swarm {
 
 // poll: asks for the next message (long-poll); asks again when it has come, or when there was none in time
-// (304 or 408), with the position that the answer named: its Last-Modified and Etag in If-Modified-Since and
-// If-None-Match. The position outlives the connection.
+// (304 or 408), after think_ms and with the position that the answer named: its Last-Modified and Etag in
+// If-Modified-Since and If-None-Match. The position outlives the connection.
 class PollClient final : public Client {
  public:
   PollClient(Worker& worker, uint32_t own_index) noexcept : Client(worker, own_index) {}
-  void ask() noexcept override {}
+  void ask() noexcept override;
   void onRead(net::Connection& connection, net::Chunk& in) noexcept override;
   void onReadEnd(net::Connection& connection) noexcept override;
   uint64_t missing() const noexcept override;

@@ -285,7 +285,12 @@ void Worker::think(int64_t now_ns) noexcept {
     thinking_.pop_front();
     // Without a connection now it asks as soon as it has one. It may have asked already, and think anew.
     const bool still = client.state_ == Client::State::kIdle && client.think_until_ns_ == later.due_ns;
-    if (still && now_ns < measure_to_ns_) ask(client, 0, clockNs());
+    if (!still || now_ns >= measure_to_ns_) continue;
+    if (scenario().listens()) {
+      client.ask();
+    } else {
+      ask(client, 0, clockNs());
+    }
   }
 }
 

@@ -89,6 +89,9 @@ class Worker final : private event::Timer {
   void onClosed(Client& client) noexcept;
   void onTimeout(Client& client) noexcept;
   void onDone(Client& client) noexcept;
+  // A listening client's ask(), after the time to think; nothing where it is over or has lost its connection
+  // by then.
+  void askLater(Client& client) noexcept { thinkUntil(client, clockNs() + scenario().think_ns); }
   void count(ErrorKind kind, const Client& client, const std::string& detail) noexcept;
   // Keeps the detail of something that is counted later.
   void note(ErrorKind kind, const Client& client, const std::string& detail) noexcept;

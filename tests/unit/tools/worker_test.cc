@@ -439,5 +439,17 @@ TEST_CASE("swarm: a poll goes on from where the last answer was, over another co
   CHECK(f.stats.broadcasts.list()[2]->number == 5);
 }
 
+TEST_CASE("swarm: a poll comes back after the time to think, once", "[swarm]") {
+  Fixture f("http://127.0.0.1:9/", R"({"kind": "poll", "clients": 1, "think_ms": 100})");
+  f.server.answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1";
+  f.start(1000);
+  f.pass(20 + 85);
+  CHECK(f.stats.messages.value() == 1);
+  f.pass(850);
+  CHECK(f.stats.messages.value() >= 9);
+  CHECK(f.stats.messages.value() <= 10);
+  CHECK(f.stats.errorCount() == 0);
+}
+
 }  // namespace
 }  // namespace roost::swarm

@@ -184,10 +184,10 @@ void IoThread::drain() noexcept {
   loop_->destroyLater(event::makeTask([gone = std::move(acceptors_)] {}));
   acceptors_.clear();
   if (handoff_ != nullptr) handoff_->adoptAll();
-  if (push_ticker_) push_ticker_->stop();
   io_.forEach([](net::Connection& connection) {
     if (!connection.closed()) connection.session()->onShutdown(connection);
   });
+  if (push_ticker_) push_ticker_->stop();
   closeSilent();
   drain_deadline_ns_ = loop_->nowNs() + int64_t{kDrainMs} * 1'000'000;
   loop_->armIn(drain_timer_, kDrainStep);

@@ -40,6 +40,8 @@ class ServerSession final : public net::Session, public StreamPort {
   void onError(net::Connection& connection, int sys_errno) noexcept override;
   void onClose(net::Connection& connection) noexcept override;
   bool owesAnswer() const noexcept override;
+  // The answer under way, or waited for, is the last.
+  void onShutdown(net::Connection&) noexcept override { keep_alive_ = false; }
 
   // StreamPort
   void sendHead(const ResponseHead& head, bool fin) noexcept override;

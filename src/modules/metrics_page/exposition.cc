@@ -120,16 +120,11 @@ void Exposition::add(const push::HubNumbers& numbers) {
     add(metrics::Registry::Reading{{name, help, unit}, {}, value});
   };
   gauge("roost_push_channels", "Channels there are.", "", static_cast<int64_t>(numbers.channels));
-  gauge("roost_push_subscribers", "Subscribers of all channels.", "",
-        static_cast<int64_t>(numbers.subscribers));
-  counter("roost_push_messages_total", "Messages published.", numbers.published);
-  counter("roost_push_deliveries_total", "Messages given to subscribers.", numbers.delivered);
   gauge("roost_push_history_bytes", "Memory of the messages that are kept.", "bytes", numbers.history_bytes);
+  counter("roost_push_messages_total", "Messages published.", numbers.published);
   counter("roost_push_evictions_total", "Channels whose history the limit of memory has taken.",
           numbers.evictions);
-  counter("roost_push_gaps_total", "Gaps that subscribers were told of.", numbers.gaps);
   counter("roost_push_slow_consumers_total", "Times that a subscriber began to lag.", numbers.slow);
-  counter("roost_push_refused_total", "Publications that the hub has refused.", numbers.refused);
 }
 
 std::string Exposition::finish() {

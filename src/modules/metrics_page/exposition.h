@@ -24,7 +24,7 @@ class Exposition {
 
   // A family's metrics come one after the other.
   void add(const metrics::Registry::Reading& reading);
-  // The hub's own numbers.
+  // What is the hub's alone: who listens and what is delivered, routes count.
   void add(const push::HubNumbers& numbers);
   std::string finish();
 

@@ -8,6 +8,7 @@ The exit code is 1 when something was lost, came twice, or did not happen.
 """
 
 import argparse
+import copy
 import contextlib
 import json
 import pathlib
@@ -85,10 +86,10 @@ class World:
         finally:
             proxy.stop()
 
-    def publish(self, channel, *messages, **fields):
+    def publish(self, channel, *messages, path="demo", **fields):
         for message in messages:
             data = message if isinstance(message, bytes) else str(message).encode()
-            request = urllib.request.Request(f"{self.origin}/demo/{urllib.parse.quote(channel)}", data, {"Content-Type": "text/plain", **fields})
+            request = urllib.request.Request(f"{self.origin}/{path}/{urllib.parse.quote(channel)}", data, {"Content-Type": "text/plain", **fields})
             urllib.request.urlopen(request, timeout=10).close()
 
 
@@ -263,6 +264,58 @@ def falls_back(world, hindrance):
         return f"open over {transport} after {took:.1f} s"
 
 
+def before_the_first(world, transport):
+    """It is cut off before it has had a message, and misses none all the same."""
+    with world.proxied() as (tab, proxy):
+        tab.run(LISTEN.replace("/demo/", "/newest/") % (f"first-{transport}", json.dumps([transport]), "{}"))
+        tab.until("push.state == 'open'")
+        if transport == "long_poll":  # its place is told by the answer that there is nothing new
+            return "open"
+        tab.until("push.id")
+        proxy.cut()
+        world.publish(f"first-{transport}", 1, 2, path="newest")
+        tab.until("seen.length >= 2")
+        assert numbers(tab) == [1, 2], numbers(tab)
+        return f"began at {tab.run('states.length')} states"
+
+
+def other_origin(world, transport):
+    """A page of another origin, where cors and origins let it in."""
+    with world.tab("/index.html", f"http://localhost:{world.address[1]}") as tab:
+        target = f"{world.origin}/open/%s"
+        tab.run(LISTEN.replace("/demo/%s", target) % (transport, json.dumps([transport]), "{}"))
+        tab.until("push.state == 'open'")
+        for number in range(1, 4):
+            tab.run(f"push.send('{number}', {{ contentType: 'text/plain' }})")
+            tab.until(f"seen.length >= {number}")
+            tab.run("push.reconnect()")
+        assert numbers(tab) == [1, 2, 3], numbers(tab)
+        return f"3 messages from {world.origin}"
+
+
+def no_network(world, transport):
+    """The browser says that it is offline, and later that it is not."""
+    with world.proxied() as (tab, proxy):
+        listen(tab, f"network-{transport}", [transport])
+        tab.until("push.state == 'open'")
+        world.publish(f"network-{transport}", 1)
+        tab.until("seen.length == 1")
+        world.browser.call("Network.enable", tab.session)
+        network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+        world.browser.call("Network.emulateNetworkConditions", tab.session, offline=True, **network)
+        deadline = time.monotonic() + SECONDS
+        while tab.run("push.state") != "offline":  # a poll may have been about to begin
+            assert time.monotonic() < deadline, tab.run("states")
+            proxy.cut()
+            time.sleep(0.05)
+        world.publish(f"network-{transport}", 2, 3)
+        world.browser.call("Network.emulateNetworkConditions", tab.session, offline=False, **network)
+        began = time.monotonic()
+        tab.until("seen.length >= 3")
+        assert numbers(tab) == [1, 2, 3], numbers(tab)
+        return f"caught up {time.monotonic() - began:.2f} s after it was back"
+
+
 def refused(world, transport):
     """Where it may not listen it stops, and says so."""
     with world.tab() as tab:
@@ -302,7 +355,7 @@ def event_source(world):
         return f"resumed twice, with Last-Event-ID: {last_id}"
 
 
-CASES = [*((case, transport) for case in (counter, chat, ended_from_outside, content, gap, refused) for transport in TRANSPORTS),
+CASES = [*((case, transport) for case in (counter, chat, ended_from_outside, before_the_first, other_origin, no_network, content, gap, refused) for transport in TRANSPORTS),
          (any_transport,), (falls_back, "websocket"), (falls_back, "sse"), (waits_as_told,), (event_source,)]
 
 
@@ -315,7 +368,13 @@ def configuration(port):
     for route in config["http"]["sites"][0]["routes"]:
         if "push_pubsub" in route:
             route["push_pubsub"]["subscribe"] = {"retry_ms": 100}
+            newest = copy.deepcopy(route)
     config["http"]["sites"][0]["routes"] += [
+        {**newest, "path": "/newest/{channel}", "push_pubsub": {**newest["push_pubsub"], "channel": "newest/{channel}",
+                                                                "subscribe": {"retry_ms": 100, "first_message": "newest"}}},
+        {**newest, "path": "/open/{channel}", "cors": {"origins": [f"http://localhost:{port}"], "methods": ["GET", "POST"],
+                                                       "headers": ["Content-Type"], "expose": ["Etag", "Push-Gap", "Retry-After"]},
+         "push_pubsub": {**newest["push_pubsub"], "channel": "open/{channel}", "subscribe": {"origins": [f"http://localhost:{port}"]}}},
         {"path": "/forbidden", "respond": {"status": 403, "body": "no"}},
         {"path": "/busy", "respond": {"status": 503, "body": "later"}, "headers": {"set": {"Retry-After": "7"}}}]
     config.pop("$schema", None)

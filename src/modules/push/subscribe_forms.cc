@@ -120,4 +120,8 @@ BufferRef gapFrame(const hub::Gap& gap, bool with_meta) {
   return frame(true, {}, R"({"event":"gap",)" + json.substr(1));
 }
 
+BufferRef positionFrame(const hub::MessageId& position) {
+  return frame(true, "position: " + position.text() + "\n\n", {});
+}
+
 }  // namespace roost::modules::push

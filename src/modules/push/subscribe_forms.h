@@ -30,4 +30,7 @@ std::string gapJson(const hub::Gap& gap);
 BufferRef gapEvent(const hub::Gap& gap);
 BufferRef gapFrame(const hub::Gap& gap, bool with_meta);
 
+// Where a subscription begins: "position: <id>" and an empty line. No message has a line of that name.
+BufferRef positionFrame(const hub::MessageId& position);
+
 }  // namespace roost::modules::push

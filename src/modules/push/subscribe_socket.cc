@@ -20,6 +20,8 @@ using hub::Delivery;
 using hub::EndReason;
 
 constexpr std::string_view kMeta = "ws+meta.nchan";
+// Offered beside it by clients that want to know where they begin, as they name no message; never chosen.
+constexpr std::string_view kPosition = "position";
 constexpr uint32_t kMostIgnoredBytes = 16 << 10;  // of a message that nobody wants
 
 // What the handshake that is under way on this thread is for.
@@ -55,8 +57,8 @@ struct Publishes {
 // the socket's onClose.
 class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
  public:
-  Subscribed(Desk& desk, bool with_meta) noexcept
-      : desk_(desk.share()), since_(desk.nowStep()), meta_(with_meta) {
+  Subscribed(Desk& desk, bool with_meta, bool with_position) noexcept
+      : desk_(desk.share()), since_(desk.nowStep()), meta_(with_meta), position_(with_position) {
     subscribers().add();
   }
   ~Subscribed() override {
@@ -66,6 +68,7 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
 
   void open(Socket& socket, const Opening& how) noexcept {
     socket_ = &socket;
+    position_ = position_ && how.options.start.kind != hub::Start::Kind::kAfter;
     if (desk_->options().publisher != nullptr) {
       publisher_ = std::make_unique<Publishes>();
       publisher_->channel = how.channel;
@@ -85,7 +88,10 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
   void onPublisherGone() noexcept { publisher_->waits = nullptr; }
 
   // hub::Subscriber
-  void onSubscribed(const hub::MessageId&) noexcept override {}
+  void onSubscribed(const hub::MessageId& position) noexcept override {
+    const HubCall call;
+    if (position_) send(positionFrame(position));
+  }
   Delivery onMessage(const hub::Message::Ref& message) noexcept override {
     const HubCall call;
     const Delivery delivery = send(meta_ ? message->form(kMetaFrameForm, &encodeMetaFrame)
@@ -138,6 +144,7 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
   std::unique_ptr<Publishes> publisher_;  // nullptr: it may not
   uint32_t since_;
   bool meta_;
+  bool position_;
   bool over_ = false;
 };
 static_assert(sizeof(Subscribed) <= 80, "a WebSocket subscriber's budget");
@@ -182,10 +189,12 @@ class Subscribers final : public http::ws::SocketHandler {
   size_t stateBytes() const noexcept override { return sizeof(Subscribed); }
   http::ws::SocketState* makeState(void* memory, const http::Exchange& exchange) const noexcept override {
     bool meta = false;
+    bool position = false;
     for (http::TokenList list(exchange.request(), http::FieldId::kSecWebsocketProtocol); list.next();) {
       meta = meta || list.element() == kMeta;
+      position = position || list.element() == kPosition;
     }
-    return new (memory) Subscribed(opening->desk, meta);
+    return new (memory) Subscribed(opening->desk, meta, meta && position);
   }
   void onOpen(Socket& socket) const noexcept override { of(socket).open(socket, *opening); }
   void onMessage(Socket& socket, http::ws::Message& message) const noexcept override {

@@ -19,10 +19,10 @@ from roost_server import REPOSITORY, Server
 
 PAGE = REPOSITORY / "docs/push.md"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TOKENS = re.compile(r"(?P<id>\b1\d{9}:\d+-[0-9a-f]{8}\b)|(?P<tag>\b\d+-[0-9a-f]{8}\b)|(?P<date>\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT)"
-                    r"|(?P<ms>\b\d+\.\d{3}\b)|(?P<any>…)")
-PATTERNS = {"id": r"1\d{9}:SEQ-[0-9a-f]{8}", "tag": r"SEQ-[0-9a-f]{8}", "date": r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT",
-            "ms": r"\d+\.\d{3}", "any": ".*"}
+TOKENS = re.compile(r"(?P<id>\b(?:1\d{9}|0):\d+-[0-9a-f]{8}\b)|(?P<tag>\b\d+-[0-9a-f]{8}\b)|(?P<date>\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT)"
+                    r"|(?P<ms>\b\d+\.\d{3}\b)|(?P<ago>(?<=requested.: )\d+)|(?P<any>…)")
+PATTERNS = {"id": r"(?:1\d{9}|0):SEQ-[0-9a-f]{8}", "tag": r"SEQ-[0-9a-f]{8}", "date": r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT",
+            "ms": r"\d+\.\d{3}", "ago": r"\d+", "any": ".*"}
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -49,6 +49,7 @@ class Reader:
         self.known = {}  # what the text shows: what it is here
         self.server = None
         self.count = 0
+        self.left_out = False
 
     def configure(self, text):
         value = json.loads(without_comments(text))
@@ -117,7 +118,7 @@ class Reader:
             command = [lines.pop(0)]
             while command[-1].endswith("\\"):
                 command.append(lines.pop(0))
-            script = self.here("\n".join(command))
+            script = self.here("\n".join(command)).replace("sleep 0.5", "sleep 1")  # other tests run beside this one
             # A file, since what runs on in the background would keep a pipe open.
             with open(self.folder / "output", "w+b") as output:
                 subprocess.run(["bash", "-c", script], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=60, check=False)
@@ -129,6 +130,7 @@ class Reader:
 
     def js(self, text, expected):
         if CHROMIUM is None:
+            self.left_out = True
             return
         sys.path.insert(0, str(REPOSITORY / "scripts"))
         from browse_push import Tab
@@ -166,6 +168,8 @@ def test_section(blocks, tmp_path):
                 assert language == "text", f"no example can be in {language}"
     finally:
         reader.stop()
+    if reader.left_out:
+        pytest.skip("all but the scripts of pages, for want of Chromium")
 
 
 def test_there_are_examples():

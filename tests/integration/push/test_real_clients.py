@@ -1,12 +1,14 @@
 """Subscribers that others have written, against our server: everything once, in order, over reconnections."""
 
+import asyncio
 import shutil
 
 import pytest
 
 import real_clients
 
-ROUTES = [{"path": "/both/{channel}", "push_pubsub": {}}, {"path": "/pub/{channel}", "push_publish": {}}, {"path": "/sub/{channel}", "push_subscribe": {}}]
+ROUTES = [{"path": "/both/{channel}", "push_pubsub": {}}, {"path": "/pub/{channel}", "push_publish": {}}, {"path": "/sub/{channel}", "push_subscribe": {}},
+          {"path": "/new/{channel}", "push_pubsub": {"subscribe": {"first_message": "newest"}}}]
 MISSING = {"websockets": real_clients.websockets is None, "httpx": real_clients.httpx is None, "curl": shutil.which("curl") is None}
 
 
@@ -41,3 +43,21 @@ def test_one_id_on_all(push_server):
             last_id, data = next(listening)
             assert data == str(expected), client
         listening.close()
+
+
+@pytest.mark.skipif(MISSING["websockets"], reason="websockets is not installed")
+def test_a_place_before_the_first_message(push_server):
+    """A WebSocket that offers "position" is told where it begins; others are told nothing that they do not know."""
+    host, port = push_server.address
+    url = f"ws://{host}:{port}/new/place"
+    connect = real_clients.websockets.connect
+
+    async def run():
+        async with connect(url, subprotocols=["ws+meta.nchan", "position"]) as client, connect(url, subprotocols=["ws+meta.nchan"]) as other:
+            assert client.subprotocol == "ws+meta.nchan"
+            place = (await client.recv()).removeprefix("position: ").removesuffix("\n\n")
+            real_clients.publish(url.replace("ws", "http", 1), "one")
+            assert (await other.recv()).endswith("\n\none")
+        async with connect(f"{url}?last_event_id={place}", subprotocols=["ws+meta.nchan", "position"]) as client:
+            assert (await client.recv()).endswith("\n\none")
+    asyncio.run(asyncio.wait_for(run(), 20))

@@ -181,7 +181,8 @@ LocalChannel::Begin LocalChannel::beginOf(const Start& start) const noexcept {
 
 LocalChannel::Begin LocalChannel::afterId(const MessageId& id) const noexcept {
   Begin result;
-  if (id.epoch == 0) {  // by time alone
+  if (id.epoch == 0) {  // by time alone; one that is yet to come would skip all there is
+    if (id.time_s > std::max(last_.time_s, shard_.host().unixSeconds())) return unknown(id);
     result.seq = history_first_ - 1;
     result.gap = trimmed_time_s_ > id.time_s;
     result.told = {id, 0};

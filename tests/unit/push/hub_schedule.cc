@@ -517,7 +517,7 @@ Delivery Client::onGap(const Gap& gap) noexcept {
     }
     if (start.after.epoch == making->epoch && start.after.seq > seq)
       world_.claims_.push_back({Claim::Kind::kUnknown, making, start.after.seq, 0, asked_ns, 0, 0});
-    if (start.after.epoch == 0)
+    if (start.after.epoch == 0 && start.after.time_s <= world_.host_.unixSeconds())
       world_.claims_.push_back({Claim::Kind::kGoneAfterTime, making, 0, seq, now_ns, start.after.time_s, 1});
   } else {
     ++world_.tally_.lagged;

@@ -176,3 +176,16 @@ def test_there_are_examples():
     text = PAGE.read_text()
     assert len(SECTIONS) >= 8
     assert len(FENCE.findall(text)) * 2 == text.count("```"), "a block without a language is not run"
+
+
+def test_metrics_are_there(tmp_path):
+    reader = Reader(tmp_path)
+    try:
+        reader.configure('{ "path": "/metrics", "metrics": {} }')
+        said = reader.server.ask("/metrics").body.decode()
+    finally:
+        reader.stop()
+    named = re.findall(r"`(roost_\w+)`", PAGE.read_text())
+    types = re.findall(r"^# TYPE (\w+) ", said, re.MULTILINE)
+    assert len(named) >= 10 and not set(named) - set(types)
+    assert len(types) == len(set(types))

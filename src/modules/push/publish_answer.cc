@@ -1,10 +1,9 @@
 #include "modules/push/publish_answer.h"
 
-#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <array>
-#include <iterator>
+#include <charconv>
 
 #include "base/random.h"
 #include "http/accept.h"
@@ -34,6 +33,8 @@ constexpr std::array<Type, 9> kTypes = {{{"text/plain", AnswerForm::kText},
                                          {"text/x-yaml", AnswerForm::kYaml},
                                          {"application/x-yaml", AnswerForm::kYaml}}};
 
+constexpr size_t kUsualBytes = 256;  // of an answer
+
 double asMs(int64_t ns) noexcept {
   return ns < 0 ? -1.0 : static_cast<double>(ns) / 1e6;
 }
@@ -45,43 +46,65 @@ uint64_t retryAfterS(int status) noexcept {
   return least + scrambled(++state) % (least * 2);
 }
 
-void appendText(std::string& out, const ChannelInfo& info, const Waited* waited) {
-  fmt::format_to(
-      std::back_inserter(out),
-      FMT_COMPILE("queued messages: {}\r\nlast requested: {} sec. ago\r\nactive subscribers: {}\r\n"
-                  "last message id: {}"),
-      info.messages, info.requested_ago_s, info.subscribers, info.last_id.text());
-  if (waited == nullptr) return;
-  fmt::format_to(std::back_inserter(out),
-                 "\r\ndelivered: {}\r\nlast delivery: {:.3f} ms (-1=none)\r\nall delivered: {}",
-                 waited->delivered, asMs(waited->last_delivery_ns), waited->all ? "yes" : "no");
+// A form is what stands before each value, and at the ends.
+struct Words {
+  std::array<std::string_view, 4> before;  // messages, requested, subscribers, id
+  std::string_view behind_id;
+  std::array<std::string_view, 3> before_waited;  // delivered, last delivery, all delivered
+  std::string_view behind_waited;
+  std::array<std::string_view, 2> yes_no;
+  std::string_view end;
+};
+
+constexpr Words kTextWords = {{"queued messages: ", "\r\nlast requested: ",
+                               " sec. ago\r\nactive subscribers: ", "\r\nlast message id: "},
+                              {},
+                              {"\r\ndelivered: ", "\r\nlast delivery: ", " ms (-1=none)\r\nall delivered: "},
+                              {},
+                              {"yes", "no"},
+                              {}};
+constexpr Words kJsonWords = {
+    {"\"messages\": ", ", \"requested\": ", ", \"subscribers\": ", ", \"last_message_id\": \""},
+    "\"",
+    {", \"delivered\": ", ", \"last_delivery_ms\": ", ", \"all_delivered\": "},
+    {},
+    {"true", "false"},
+    {}};
+constexpr Words kXmlWords = {
+    {"<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\r\n<channel>\r\n  <messages>",
+     "</messages>\r\n  <requested>", "</requested>\r\n  <subscribers>",
+     "</subscribers>\r\n  <last_message_id>"},
+    "</last_message_id>\r\n",
+    {"  <delivered>", "</delivered>\r\n  <last_delivery_ms>", "</last_delivery_ms>\r\n  <all_delivered>"},
+    "</all_delivered>\r\n",
+    {"true", "false"},
+    "</channel>"};
+constexpr Words kYamlWords = {
+    {"---\r\nmessages: ", "\r\nrequested: ", "\r\nsubscribers: ", "\r\nlast_message_id: \""},
+    "\"\r\n",
+    {"delivered: ", "\r\nlast_delivery_ms: ", "\r\nall_delivered: "},
+    "\r\n",
+    {"true", "false"},
+    "\r\n"};
+
+void appendNumber(std::string& out, std::string_view before, int64_t number) {
+  std::array<char, 24> digits;
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+  out.append(before).append(digits.data(), end);
 }
 
-void appendXml(std::string& out, const ChannelInfo& info, const Waited* waited) {
-  fmt::format_to(std::back_inserter(out),
-                 "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\r\n<channel>\r\n  <messages>{}</messages>\r\n"
-                 "  <requested>{}</requested>\r\n  <subscribers>{}</subscribers>\r\n"
-                 "  <last_message_id>{}</last_message_id>\r\n",
-                 info.messages, info.requested_ago_s, info.subscribers, info.last_id.text());
+void append(std::string& out, const Words& words, const ChannelInfo& info, const Waited* waited) {
+  appendNumber(out, words.before[0], info.messages);
+  appendNumber(out, words.before[1], info.requested_ago_s);
+  appendNumber(out, words.before[2], info.subscribers);
+  out.append(words.before[3]).append(info.last_id.text()).append(words.behind_id);
   if (waited != nullptr) {
-    fmt::format_to(std::back_inserter(out),
-                   "  <delivered>{}</delivered>\r\n  <last_delivery_ms>{:.3f}</last_delivery_ms>\r\n"
-                   "  <all_delivered>{}</all_delivered>\r\n",
-                   waited->delivered, asMs(waited->last_delivery_ns), waited->all);
+    appendNumber(out, words.before_waited[0], waited->delivered);
+    out.append(words.before_waited[1]).append(fmt::format("{:.3f}", asMs(waited->last_delivery_ns)));
+    out.append(words.before_waited[2]).append(words.yes_no[waited->all ? 0 : 1]);
+    out.append(words.behind_waited);
   }
-  out += "</channel>";
-}
-
-void appendYaml(std::string& out, const ChannelInfo& info, const Waited* waited) {
-  fmt::format_to(std::back_inserter(out),
-                 "---\r\nmessages: {}\r\nrequested: {}\r\nsubscribers: {}\r\nlast_message_id: \"{}\"\r\n",
-                 info.messages, info.requested_ago_s, info.subscribers, info.last_id.text());
-  if (waited != nullptr) {
-    fmt::format_to(std::back_inserter(out),
-                   "delivered: {}\r\nlast_delivery_ms: {:.3f}\r\nall_delivered: {}\r\n", waited->delivered,
-                   asMs(waited->last_delivery_ns), waited->all);
-  }
-  out += "\r\n";
+  out.append(words.end);
 }
 
 }  // namespace
@@ -117,30 +140,24 @@ std::string_view contentType(AnswerForm form) noexcept {
 }
 
 void appendJsonMembers(std::string& out, const ChannelInfo& info, const Waited* waited) {
-  fmt::format_to(
-      std::back_inserter(out),
-      FMT_COMPILE("\"messages\": {}, \"requested\": {}, \"subscribers\": {}, \"last_message_id\": \"{}\""),
-      info.messages, info.requested_ago_s, info.subscribers, info.last_id.text());
-  if (waited == nullptr) return;
-  fmt::format_to(std::back_inserter(out),
-                 ", \"delivered\": {}, \"last_delivery_ms\": {:.3f}, \"all_delivered\": {}",
-                 waited->delivered, asMs(waited->last_delivery_ns), waited->all);
+  append(out, kJsonWords, info, waited);
 }
 
 void appendInfo(std::string& out, AnswerForm form, const ChannelInfo& info, const Waited* waited) {
+  out.reserve(out.size() + kUsualBytes);
   switch (form) {
     case AnswerForm::kJson:
     case AnswerForm::kTextJson:
       out += '{';
-      appendJsonMembers(out, info, waited);
+      append(out, kJsonWords, info, waited);
       out += " }";
       return;
     case AnswerForm::kXml:
-      return appendXml(out, info, waited);
+      return append(out, kXmlWords, info, waited);
     case AnswerForm::kYaml:
-      return appendYaml(out, info, waited);
+      return append(out, kYamlWords, info, waited);
     case AnswerForm::kText:
-      return appendText(out, info, waited);
+      return append(out, kTextWords, info, waited);
   }
 }
 

@@ -22,6 +22,8 @@ using ::roost::push::Publication;
 using ::roost::push::PublishResult;
 
 constexpr std::string_view kStopping = "the server is stopping";
+// What a client announces takes memory at once up to here; beyond it, as it comes.
+constexpr int64_t kMostAtOnce = 64 << 10;
 
 // Answers an exchange with what became of its message, unless its client has gone. Where the hub ends first,
 // nobody knows what became of it.
@@ -100,7 +102,10 @@ void publishNow(http::Exchange& exchange, const Publisher& publisher, Order orde
 class MessageReader final : public http::ExchangeListener {
  public:
   MessageReader(http::Exchange& exchange, const Publisher& publisher, Order order, int64_t announced)
-      : exchange_(exchange), publisher_(publisher), order_(std::move(order)), announced_(announced) {}
+      : exchange_(exchange),
+        publisher_(publisher),
+        order_(std::move(order)),
+        announced_(announced <= kMostAtOnce ? announced : -1) {}
 
   void onBody(std::string_view piece, bool fin) noexcept override {
     if (done_) return exchange_.consumed(piece.size());
@@ -134,7 +139,7 @@ class MessageReader final : public http::ExchangeListener {
   http::Exchange& exchange_;
   const Publisher& publisher_;
   Order order_;
-  const int64_t announced_;  // at most max_message_bytes; -1: not known
+  const int64_t announced_;  // at most max_message_bytes; -1: gathered in grown_
   BufferRef payload_;
   std::string grown_;
   size_t used_ = 0;

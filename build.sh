@@ -29,8 +29,8 @@ usage: ./build.sh [VERB] [OPTION...]
   build [PRESET]    release (default), debug, asan, tsan
   test              format, layers, generated files, unit and integration tests, the unit tests and a brief
                     fuzzing under ASan + UBSan, the multi-threaded ones under TSan
-  test --full       as above, then clang-tidy, all unit and integration tests under every sanitizer, and
-                    FUZZ_SECONDS (300) of libFuzzer per target
+  test --full       as above, then a million schedules of the push hub, clang-tidy, all unit and integration tests
+                    under every sanitizer, and FUZZ_SECONDS (300) of libFuzzer per target
   bench [NAME ...]  build and run all benchmarks, or one: static (this server beside its peers) or the
                     NAME of tests/bench/NAME_bench.cc; further arguments go to it
   format            format the sources in place
@@ -268,6 +268,7 @@ run_tests() {
 }
 
 run_full_tests() {
+  step "the push hub, a million schedules" build/checked/bin/unit_push '[schedules]' || true
   step "build, benchmarks" build_preset bench all || true
   step "clang-tidy" run-clang-tidy -quiet -p build/checked -j "$(nproc)" "$PWD/src/.*\.cc" || true
   if step "build everything, ASan + UBSan" build_preset asan all; then

@@ -24,6 +24,15 @@ struct ListHook {
     prev->next = &node;
     prev = &node;
   }
+  // Moves all of another list to the end of this one.
+  void takeAll(ListHook& other) noexcept {
+    if (!other.linked()) return;
+    other.next->prev = prev;
+    prev->next = other.next;
+    other.prev->next = this;
+    prev = other.prev;
+    other.prev = other.next = &other;
+  }
 };
 
 }  // namespace roost

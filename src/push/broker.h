@@ -17,10 +17,12 @@ struct ChannelKey {
   uint32_t serial = 0;
 };
 
-// How many listen to a channel, in all shards, exactly. Shared by its home and its mirrors.
+// What is counted of a channel over all shards. Shared by its home and its mirrors.
 class ChannelCounts {
  public:
-  std::atomic<uint32_t> subscribers{0};
+  std::atomic<uint32_t> subscribers{0};       // exactly
+  std::atomic<uint32_t> backlog_messages{0};  // deliveries that were posted, and not processed()
+  std::atomic<uint64_t> backlog_bytes{0};
   std::atomic<int64_t> requested_ns{-1};  // when somebody last subscribed; -1: never
 
   class Ref {
@@ -60,6 +62,13 @@ struct Snapshot {
   ChannelCounts::Ref counts;
 };
 
+struct BrokerMessage {
+  Message::Ref message;
+  uint64_t first_seq;  // of the history, from now on
+  uint64_t ticket;     // acknowledge() is wanted when all have it; 0: is not
+  ChannelCounts::Ref counts;
+};
+
 // Which of a shard's PublishCalls or InfoCalls.
 using CallId = uint64_t;
 
@@ -69,10 +78,9 @@ class BrokerClient {
   // Answers attach(); may come from within it.
   virtual void onAttached(const ChannelKey& key, Snapshot snapshot) noexcept = 0;
   virtual void onAttachRefused(const ChannelKey& key, EndReason reason) noexcept = 0;
-  // The following never come from within a call. A message, in order, none missing. first_seq: of the
-  // history, from now on. ticket: acknowledge() is wanted when all have it; 0: is not.
-  virtual void onMessage(const ChannelKey& key, const Message::Ref& message, uint64_t first_seq,
-                         uint64_t ticket) noexcept = 0;
+  // The following never come from within a call. A message, in order, none missing. processed() is to be
+  // called for it.
+  virtual void onMessage(const ChannelKey& key, const BrokerMessage& told) noexcept = 0;
   virtual void onTrim(const ChannelKey& key, uint64_t first_seq) noexcept = 0;
   virtual void onDeleted(const ChannelKey& key) noexcept = 0;
   // Answers barrier(): everything that was published before it was asked has been delivered.
@@ -98,7 +106,7 @@ class Broker {
   virtual void acknowledge(const ChannelKey& key, uint64_t ticket, uint32_t delivered, int64_t last_ns,
                            bool all) noexcept = 0;
   // What was told of has been given to all who were to have it, or to nobody: it no longer waits here.
-  virtual void processed(uint32_t messages, uint64_t bytes) noexcept = 0;
+  virtual void processed(ChannelCounts& counts, uint32_t messages, uint64_t bytes) noexcept = 0;
 
   virtual void publish(const ChannelKey& key, Publication publication, CallId call) noexcept = 0;
   virtual void info(const ChannelKey& key, CallId call) noexcept = 0;

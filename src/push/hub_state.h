@@ -33,6 +33,15 @@ struct HubState {
   struct alignas(64) Backlog {
     std::atomic<uint32_t> messages{0};
     std::atomic<uint64_t> bytes{0};
+
+    void add(uint64_t message_bytes) noexcept {
+      messages.fetch_add(1, std::memory_order_relaxed);
+      bytes.fetch_add(message_bytes, std::memory_order_relaxed);
+    }
+    void take(uint32_t taken, uint64_t taken_bytes) noexcept {
+      messages.fetch_sub(taken, std::memory_order_relaxed);
+      bytes.fetch_sub(taken_bytes, std::memory_order_relaxed);
+    }
   };
 
   HubState(const HubOptions& hub_options, uint32_t shard_count, Host& hub_host)
@@ -47,10 +56,16 @@ struct HubState {
   uint32_t homeOf(uint64_t hash) const noexcept { return static_cast<uint32_t>((hash >> 32) % shards); }
   // Whether so much waits for that shard that no more is taken for it.
   bool backlogFull(uint32_t shard) const noexcept {
-    const auto reached = [](uint64_t waiting, uint64_t limit) { return limit != 0 && waiting >= limit; };
     return reached(backlogs[shard].messages.load(std::memory_order_relaxed), options.max_backlog_messages) ||
            reached(backlogs[shard].bytes.load(std::memory_order_relaxed), options.max_backlog_bytes);
   }
+  // Whether one channel has as much waiting in a shard as is one's share, a quarter of what the shard takes:
+  // who floods one channel leaves room for the others.
+  bool shareFull(uint64_t messages, uint64_t bytes) const noexcept {
+    return reached(messages, (options.max_backlog_messages + 3) / 4) ||
+           reached(bytes, (options.max_backlog_bytes + 3) / 4);
+  }
+  static bool reached(uint64_t waiting, uint64_t limit) noexcept { return limit != 0 && waiting >= limit; }
 
   const HubOptions options;
   const uint32_t shards;

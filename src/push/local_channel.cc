@@ -19,6 +19,9 @@ constexpr uint64_t kStateMask = uint64_t{3} << kStateShift;
 // Messages that a subscriber is given from within subscribe() or resume(); the sweep goes on.
 constexpr uint32_t kAtOnce = 256;
 
+// Publications whose publishers wait; each is looked at with every delivery. Further ones do not wait.
+constexpr size_t kMostTickets = 64;
+
 }  // namespace
 
 #pragma GCC diagnostic push
@@ -387,16 +390,16 @@ void LocalChannel::onDeleted() noexcept {
 
 // --- the mirror -----------------------------------------------------------------------------------------
 
-void LocalChannel::onMessage(const Message::Ref& message, uint64_t first_seq, uint64_t ticket) noexcept {
-  ring_.push(message);
-  last_ = message->id();
-  if (ticket != 0) {
-    if (subscribers_ == 0)
-      shard_.broker().acknowledge(key(), ticket, 0, -1, true);
+void LocalChannel::onMessage(const BrokerMessage& told) noexcept {
+  ring_.push(told.message);
+  last_ = told.message->id();
+  if (told.ticket != 0) {
+    if (subscribers_ == 0 || tickets_.size() == kMostTickets)
+      shard_.broker().acknowledge(key(), told.ticket, 0, -1, subscribers_ == 0);
     else
-      tickets_.push_back({last_.seq, ticket, message->publishedNs(), subscribers_});
+      tickets_.push_back({last_.seq, told.ticket, told.message->publishedNs(), subscribers_});
   }
-  onTrim(first_seq);
+  onTrim(told.first_seq);
   nextRound();
   shard_.wantTidy(*this);
 }
@@ -413,14 +416,7 @@ void LocalChannel::nextRound() noexcept {
   todo_floor_ = round_seq_;
   round_seq_ = last_.seq;
   if (!done_.linked()) return;
-  // All of done_ becomes todo_.
-  ListHook& first = *done_.next;
-  ListHook& last = *done_.prev;
-  done_.prev = done_.next = &done_;
-  todo_.next = &first;
-  first.prev = &todo_;
-  todo_.prev = &last;
-  last.next = &todo_;
+  todo_.takeAll(done_);
   shard_.wantSweep(*this);
 }
 
@@ -486,7 +482,7 @@ void LocalChannel::endTooSlow() noexcept {
 void LocalChannel::releaseBacklog(uint64_t up_to) noexcept {
   if (up_to <= backlog_seq_) return;
   const uint64_t bytes = ring_.bytesBefore(up_to + 1) - ring_.bytesBefore(backlog_seq_ + 1);
-  shard_.broker().processed(static_cast<uint32_t>(up_to - backlog_seq_), bytes);
+  shard_.broker().processed(*counts_, static_cast<uint32_t>(up_to - backlog_seq_), bytes);
   backlog_seq_ = up_to;
 }
 

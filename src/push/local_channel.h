@@ -43,7 +43,7 @@ class LocalChannel : public Named<LocalChannel> {
   void resume(Subscriber& subscriber) noexcept;
 
   void onAttached(Snapshot snapshot) noexcept;
-  void onMessage(const Message::Ref& message, uint64_t first_seq, uint64_t ticket) noexcept;
+  void onMessage(const BrokerMessage& told) noexcept;
   void onTrim(uint64_t first_seq) noexcept;
   void onBarrier(uint32_t number) noexcept;
   // Its home has deleted it: everybody is given what came before, then ended. Those that are blocked are

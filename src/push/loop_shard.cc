@@ -82,10 +82,11 @@ void LoopShard::forget(const Subscriber& subscriber) noexcept {
 
 bool LoopShard::countIn(ChannelCounts& counts) noexcept {
   const auto within = [](std::atomic<uint32_t>& count, uint32_t limit) {
-    const uint32_t before = count.fetch_add(1, std::memory_order_relaxed);
-    if (limit == 0 || before < limit) return true;
-    count.fetch_sub(1, std::memory_order_relaxed);
-    return false;
+    uint32_t before = count.load(std::memory_order_relaxed);
+    do {
+      if (limit != 0 && before >= limit) return false;  // never one too many, not even for a moment
+    } while (!count.compare_exchange_weak(before, before + 1, std::memory_order_relaxed));
+    return true;
   };
   const HubOptions& limits = hub_.options;
   if (limits.max_subscribers != 0 && !within(hub_.subscribers, limits.max_subscribers)) return false;
@@ -208,16 +209,14 @@ void LoopShard::onAttachRefused(const ChannelKey& key, EndReason reason) noexcep
   channel->onRefused(reason);
 }
 
-void LoopShard::onMessage(const ChannelKey& key, const Message::Ref& message, uint64_t first_seq,
-                          uint64_t ticket) noexcept {
+void LoopShard::onMessage(const ChannelKey& key, const BrokerMessage& told) noexcept {
   const Entry entry(*this);
-  LocalChannel* channel = find(key);
-  if (channel != nullptr) {
-    channel->onMessage(message, first_seq, ticket);
+  if (LocalChannel* channel = find(key)) {
+    channel->onMessage(told);
     return;
   }
-  broker_->processed(1, message->bytes());
-  if (ticket != 0 && !stopped_) broker_->acknowledge(key, ticket, 0, -1, true);
+  broker_->processed(*told.counts, 1, told.message->bytes());
+  if (told.ticket != 0 && !stopped_) broker_->acknowledge(key, told.ticket, 0, -1, true);
 }
 
 void LoopShard::onTrim(const ChannelKey& key, uint64_t first_seq) noexcept {

@@ -37,8 +37,7 @@ class LoopShard final : public Shard, public BrokerClient {
 
   void onAttached(const ChannelKey& key, Snapshot snapshot) noexcept override;
   void onAttachRefused(const ChannelKey& key, EndReason reason) noexcept override;
-  void onMessage(const ChannelKey& key, const Message::Ref& message, uint64_t first_seq,
-                 uint64_t ticket) noexcept override;
+  void onMessage(const ChannelKey& key, const BrokerMessage& told) noexcept override;
   void onTrim(const ChannelKey& key, uint64_t first_seq) noexcept override;
   void onDeleted(const ChannelKey& key) noexcept override;
   void onBarrier(const ChannelKey& key, uint32_t number) noexcept override;

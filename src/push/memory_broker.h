@@ -29,7 +29,7 @@ class MemoryBroker final : public Broker {
   void barrier(const ChannelKey& key, uint32_t number) noexcept override;
   void acknowledge(const ChannelKey& key, uint64_t ticket, uint32_t delivered, int64_t last_ns,
                    bool all) noexcept override;
-  void processed(uint32_t messages, uint64_t bytes) noexcept override;
+  void processed(ChannelCounts& counts, uint32_t messages, uint64_t bytes) noexcept override;
   void publish(const ChannelKey& key, Publication publication, CallId call) noexcept override;
   void info(const ChannelKey& key, CallId call) noexcept override;
   void remove(const ChannelKey& key, CallId call) noexcept override;
@@ -101,6 +101,7 @@ class MemoryBroker final : public Broker {
   std::unordered_map<uint64_t, Wait> waits_;
   uint64_t last_ticket_ = 0;
   uint64_t epoch_state_;
+  uint32_t dropped_ = 0;  // channels, since memory was given back
   bool visit_posted_ = false;
   bool stopped_ = false;
 };

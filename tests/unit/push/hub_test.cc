@@ -69,6 +69,18 @@ struct World {
     REQUIRE(answer.has_value());
     return *answer;
   }
+  ChannelInfo info() {
+    ChannelInfo info;
+    hub.shard(1).info("news", std::make_unique<Informed>([&](const ChannelInfo& it) { info = it; }));
+    host.runAll();
+    return info;
+  }
+  void later(int64_t seconds) {
+    host.now_ns += seconds * 1'000'000'000;
+    host.unix_s += seconds;
+    for (uint32_t shard = 0; shard < shards; ++shard) host.as(shard, [&] { hub.shard(shard).tick(); });
+    host.runAll();
+  }
   uint32_t shards;
   SimHost host;
   Hub hub;
@@ -207,6 +219,161 @@ TEST_CASE("push: a publisher may wait until all have it, and repeat itself") {
   CHECK(again.repeated);
   CHECK(again.id == answer->id);
   CHECK(quick.heard == Heard{"+", "a"});
+}
+
+TEST_CASE("push: limits refuse what is beyond them, exactly") {
+  HubOptions options;
+  options.max_channels = 2;
+  options.max_subscribers = 3;
+  options.max_subscribers_per_channel = 2;
+  Client clients[5];
+  World world(2, options);
+  const auto subscribe = [&](int client, const char* name, uint32_t shard) {
+    world.host.as(shard, [&] { world.hub.shard(shard).subscribe(name, {}, clients[client]); });
+    world.host.runAll();
+    return clients[client].heard.back();
+  };
+  CHECK(subscribe(0, "news", 0) == "+");
+  CHECK(subscribe(1, "news", 1) == "+");
+  CHECK(subscribe(2, "news", 0) == "end 3");
+  CHECK(subscribe(2, "other", 1) == "+");
+  CHECK(subscribe(3, "other", 0) == "end 3");
+  CHECK(subscribe(4, "third", 0) == "end 2");
+  CHECK(subscribe(4, "third", 1) == "end 2");
+  world.hub.shard(0).unsubscribe(clients[0]);
+  CHECK(subscribe(3, "other", 0) == "+");
+  CHECK(world.hub.numbers().subscribers == 3);
+  CHECK(world.hub.numbers().channels == 2);
+}
+
+TEST_CASE("push: a channel lingers after its last subscriber, then everything of it is gone") {
+  Client client;
+  World world;
+  world.subscribe(client, {}, 1);
+  const MessageId id = world.publish("a", 0, [](Publication& made) { made.history_messages = 0; }).id;
+  world.hub.shard(1).unsubscribe(client);
+  world.later(4);
+  world.subscribe(client, after(id), 1);  // it is known still: nothing was missed
+  CHECK(client.heard == Heard{"+", "a", "+"});
+  world.hub.shard(1).unsubscribe(client);
+  CHECK(world.hub.numbers().channels == 1);
+  world.later(6);
+  CHECK(world.hub.numbers().channels == 0);
+  CHECK(world.hub.numbers().history_bytes == 0);
+  world.subscribe(client, after(id), 1);
+  CHECK(client.heard == Heard{"+", "a", "+", "+", "gap 0"});
+}
+
+TEST_CASE("push: history ages, by the policy of the latest publication") {
+  World world;
+  const auto kept = [&](uint32_t messages, uint32_t seconds) {
+    return world
+        .publish("a", 0,
+                 [&](Publication& made) {
+                   made.history_messages = messages;
+                   made.history_s = seconds;
+                 })
+        .channel.messages;
+  };
+  CHECK(kept(10, 100) == 1);
+  world.later(50);
+  CHECK(kept(10, 100) == 2);
+  world.later(51);
+  CHECK(world.info().messages == 1);
+  CHECK(kept(10, 20) == 1);  // the other is 51 s old
+  CHECK(kept(10, 0) == 2);
+  world.later(100'000);
+  CHECK(world.info().messages == 2);
+  CHECK(kept(1, 1) == 1);
+  world.later(2);
+  CHECK_FALSE(world.info().exists);
+}
+
+TEST_CASE("push: a channel takes so many messages a second") {
+  World world;
+  const auto publish = [&] {
+    return world.publish("a", 1, [](Publication& made) { made.max_per_second = 4; }).status;
+  };
+  for (int i = 0; i < 4; ++i) CHECK(publish() == PublishStatus::kPublished);
+  CHECK(publish() == PublishStatus::kRateLimited);
+  world.host.now_ns += 250'000'000;
+  CHECK(publish() == PublishStatus::kPublished);
+  CHECK(publish() == PublishStatus::kRateLimited);
+  CHECK(world.hub.numbers().refused == 2);
+  CHECK(world.publish("free", 0).status == PublishStatus::kPublished);
+}
+
+TEST_CASE("push: memory beyond the cap takes the least recently used histories, on whatever shard") {
+  HubOptions options;
+  options.max_history_bytes = 100'000;
+  World world(2, options);
+  const std::string text(10'000, 'x');
+  for (int i = 0; i < 30; ++i) {
+    Publication publication;
+    publication.payload = BufferRef::copyOf(text);
+    world.hub.shard(0).publish("channel " + std::to_string(i), std::move(publication),
+                               std::make_unique<Published>([](const PublishResult&) {}));
+    world.host.runAll();
+    world.host.now_ns += 1'000'000;
+    CHECK(world.hub.numbers().history_bytes <= 110'000);
+  }
+  CHECK(world.hub.numbers().evictions >= 20);
+  CHECK(world.hub.numbers().evictions <= 22);
+  for (int i = 0; i < 30; ++i) {
+    std::optional<ChannelInfo> info;
+    world.hub.shard(0).info("channel " + std::to_string(i),
+                            std::make_unique<Informed>([&](const ChannelInfo& it) { info = it; }));
+    world.host.runAll();
+    REQUIRE(info.has_value());
+    if (i < 20) CHECK_FALSE(info->exists);
+    if (i >= 22) CHECK(info->messages == 1);
+  }
+}
+
+TEST_CASE("push: who floods one channel is refused, and leaves room for the others") {
+  HubOptions options;
+  options.max_backlog_messages = 40;
+  Client listener, other;
+  World world(1, options);
+  world.subscribe(listener, {});
+  world.hub.shard(0).subscribe("other", {}, other);
+  std::vector<PublishStatus> answers;
+  const auto publish = [&](const char* name) {
+    Publication publication;
+    publication.payload = BufferRef::copyOf("x");
+    world.hub.shard(0).publish(
+        name, std::move(publication),
+        std::make_unique<Published>([&](const PublishResult& result) { answers.push_back(result.status); }));
+  };
+  for (int i = 0; i < 11; ++i) publish("news");
+  CHECK(answers[9] == PublishStatus::kPublished);
+  CHECK(answers[10] == PublishStatus::kOverloaded);
+  publish("other");
+  CHECK(answers[11] == PublishStatus::kPublished);
+  world.host.runAll();
+  CHECK(listener.heard.size() == 11);
+  publish("news");
+  CHECK(answers[12] == PublishStatus::kPublished);
+}
+
+TEST_CASE("push: a wait that is over is answered with what was delivered by then") {
+  Client quick, slow;
+  slow.answer = Delivery::kBlocked;
+  World world;
+  world.subscribe(quick, {}, 0);
+  world.subscribe(slow, {}, 1);
+  std::optional<PublishResult> answer;
+  Publication publication;
+  publication.payload = BufferRef::copyOf("a");
+  publication.wait_ms = 1000;
+  world.hub.shard(0).publish("news", std::move(publication),
+                             std::make_unique<Published>([&](const PublishResult& made) { answer = made; }));
+  world.later(0);
+  CHECK_FALSE(answer.has_value());
+  world.later(2);
+  REQUIRE(answer.has_value());
+  CHECK_FALSE(answer->all_delivered);
+  CHECK(answer->delivered == 1);
 }
 
 }  // namespace

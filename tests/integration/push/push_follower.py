@@ -279,21 +279,25 @@ class Follower(Subscriber):
     def __init__(self, reactor, address, channel, transport=SSE, first=0, ids=None, under="/sub", **more):
         super().__init__(reactor, address, f"{under}/{channel}", transport, **more)
         self.channel, self.next, self.ids = channel, first, ids
-        self.gap_told = False
-        self.gaps = []  # (number of the message that would have been next, missed)
         self.gaps_allowed = False
+        self.gaps = []  # (number of the message that would have been next, missed)
+        self.told = None  # the gap that was told last, if nothing has come behind it
+        self.anything = first is None  # nobody can say which is next
         self.received = 0
+
+    def open(self, transport=None):
+        self.told = None  # it will be told again, as the id is still the one before it
+        super().open(transport)
 
     def on_message(self, message_id, body, event):
         name, number, *_ = body.split(b" ", 2)
         number = int(number)
         assert name.decode() == self.channel, f"{self.channel} got a message of {name}"
-        if self.next is None or self.gap_told is None:
-            assert self.next is None or self.gap_told is None or number >= self.next
-            self.next = number
+        self._account()
+        if self.anything and number >= (self.next or 0):
+            self.next, self.anything = number, False
         assert number == self.next, (f"{self.channel} over {self.transport}: message {number} came where {self.next} was to come, "
                                      f"id {message_id}; {list(self.story)}")
-        self.gap_told = False
         if self.ids is not None and message_id:
             known = self.ids.setdefault(number, message_id)
             assert known == message_id, f"message {number} has the ids {known} and {message_id}"
@@ -302,16 +306,25 @@ class Follower(Subscriber):
         self.step(number)
 
     def on_gap(self, after, missed):
-        assert self.gaps_allowed, f"{self.channel} over {self.transport}: a gap after {after} of {missed} at {self.next}"
-        if missed is not None and self.gap_told is False:
-            assert after.partition(":")[2] == self.last_id.partition(":")[2], f"{self.channel} over {self.transport}: a gap after {after}, not {self.last_id}"
-        self.gaps.append((self.next, missed))
-        self.story.append(f"gap of {missed}")
-        self.gap_told = None if missed is None or self.gap_told is None else True
-        if missed is not None:
-            assert missed > 0
-            if self.next is not None:
-                self.next += missed
+        self.story.append(f"gap of {missed} behind {after}")
+        assert self.gaps_allowed, f"{self.channel} over {self.transport}: a gap at {self.next}; {list(self.story)}"
+        assert missed is None or missed > 0
+        if missed is not None and self.told is None:
+            assert after.partition(":")[2] == self.last_id.partition(":")[2], f"{self.channel}: {list(self.story)}"
+        self._account()
+        self.told = (self.next, missed)
+
+    def _account(self):
+        """The gap that was told leads to what comes now."""
+        if self.told is None:
+            return
+        self.gaps.append(self.told)
+        missed = self.told[1]
+        self.told = None
+        if missed is None:
+            self.anything = True
+        elif self.next is not None:
+            self.next += missed
 
     def step(self, number):
         """After each message: to change the transport, to leave, ..."""

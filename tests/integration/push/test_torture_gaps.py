@@ -86,7 +86,7 @@ class Returning(Follower):
         assert why in ("410", "end", "close 1000", "close 1001"), (self.transport, why)
         self.ends.append((self.transport, why))
         if self.last_id is None:
-            self.next = None  # it has never had a message: whichever is first
+            self.anything = True  # it has never had a message: whichever is first
         self.open(self.chooser.choice(RESUMING))
 
 

@@ -11,7 +11,7 @@ POLICIES = {"/sub": "drop_oldest", "/latest": "latest", "/strict": "disconnect"}
 TINY = {"receive_bytes": 2048, "segment_bytes": 536}  # so that little of what they do not read fits into the kernel
 MESSAGE = 40_000
 HISTORY = 10
-WINDOW = 1 * MIB
+WINDOW = MIB // 4
 LOOPS = 4
 
 
@@ -60,7 +60,7 @@ def publish_paced(reactor, publisher, fast, begin, end, each=None):
 @pytest.mark.parametrize("under", POLICIES)
 def test_slow_readers(start_server, under):
     chooser = seeded(f"slow {under}")
-    messages, each = sized(250, 1500, 100), sized(60, 300, 20)
+    messages, each = sized(250, 1500, 100), sized(50, 300, 20)
     server = server_of(start_server)
     with Reactor() as reactor:
         fast = [Follower(reactor, server.address, "c", transport, under=path) for transport in (SSE, META, PLAIN) for path in POLICIES]

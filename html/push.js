@@ -1,4 +1,4 @@
-// A subscription over WebSocket, server-sent events or long-poll that resumes by id. See push.d.ts and docs/push.md.
+// A subscription over WebSocket, event stream or long-poll that resumes by id. See push.d.ts and docs/push.md.
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -11,7 +11,7 @@ export class Push {
     this.#url = new URL(url, globalThis.location?.href);
     this.#retry = this.#options.retry;
     this.id = options.lastId;
-    // A connection may have died unnoticed with the network that is back now.
+    // It may have died unnoticed with the network.
     globalThis.addEventListener?.('online', this.#online);
     queueMicrotask(() => this.#run());
   }
@@ -54,7 +54,7 @@ export class Push {
       };
       const alive = () => {
         if (abort.signal.aborted) return;
-        limit(name != 'websocket' && silence);  // its pings are not shown to pages
+        limit(name != 'websocket' && silence);  // pages see no pings
         if (!opened) {
           opened = Date.now();
           this.#become('open');
@@ -80,10 +80,11 @@ export class Push {
       if (worked || after > 0) at = Math.max(0, transports.findIndex(name => proven[name]));
       else if (!proven[name] || fails % 3 == 2) {
         at = (at + 1) % transports.length;
-        if (at) continue;  // the next at once; only when all have failed is it time to wait
+        if (at) continue;  // only when all have failed is it time to wait
       }
       const offline = globalThis.navigator?.onLine === false;
-      const wait = (after > 0 ? after : Math.min(this.#retry * 2 ** fails++, 30000) / 1.5) * (1 + Math.random() / 2);
+      const random = Math.random();
+      const wait = after > 0 ? after * (1 + random / 4) : Math.min(this.#retry * 2 ** fails++, 30000) * (random + .5);
       this.#become(offline ? 'offline' : 'waiting', { status, wait });
       if (!this.#now) await this.#sleep(offline ? 60000 : wait);
     }
@@ -105,7 +106,7 @@ export class Push {
 
   #sleep(ms) {
     return new Promise(resolve => {
-      const timer = setTimeout(resolve, ms);
+      const timer = setTimeout(resolve, Math.min(ms, 2e9));
       this.#wake = () => { clearTimeout(timer); resolve(); };
     });
   }
@@ -158,7 +159,7 @@ export class Push {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      alive();  // not before something comes: a proxy may keep the stream to itself
+      alive();  // not with the head: a proxy may keep the rest
       const lines = (rest + decoder.decode(value, { stream: true })).split(/\r?\n/);
       rest = lines.pop();
       for (const line of lines) {
@@ -166,7 +167,7 @@ export class Push {
         if (name == 'data') (data ??= []).push(value);
         else if (name == 'id') id = value;
         else if (name == 'event') event = value;
-        else if (name == 'retry') this.#retry = +value;
+        else if (name == 'retry') this.#retry = +value || this.#retry;
         else if (!line) {
           this.#deliver(signal, id, data?.join('\n'), event);
           event = data = undefined;
@@ -185,7 +186,7 @@ export class Push {
       const tag = headers.get('Etag')?.replace(/^W\/|"/g, '');
       const id = time >= 0 && tag ? time + ':' + tag : this.id;
       if (answer.status == 200) {
-        if (id == this.id) throw answer;  // without an id it would come again and again
+        if (id == this.id) throw answer;  // it would come again and again
         let data = await answer.arrayBuffer();
         const contentType = headers.get('Content-Type'), missed = headers.get('Push-Gap');
         if (contentType != 'application/octet-stream')

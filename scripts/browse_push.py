@@ -333,6 +333,22 @@ def server_restart(world, transport):
         return "a gap of unknown size told, then the messages since"
 
 
+def closed_within(world, transport):
+    """Nothing comes behind the message whose callback closes, and one that goes on behind it has the rest."""
+    channel = f"within-{transport}"
+    world.publish(channel, *range(1, 9))
+    with world.tab() as tab:
+        script = """import('/push.js').then(({ Push }) => { window.seen = []; (function go(lastId) {
+            const push = new Push('/demo/%s', { transports: ['%s'], lastId, retry: 100, onmessage(data) {
+              seen.push([data, 0]);
+              if (Number(data) %% 3 == 0) { push.close(); setTimeout(go, 50, push.id); } } }); })(); })"""
+        tab.run(script % (channel, transport))
+        tab.until("seen.length >= 8")
+        time.sleep(0.5)  # for what should not come
+        assert numbers(tab) == list(range(1, 9)), numbers(tab)
+        return "closed by the third and the sixth message, 8 in all"
+
+
 def refused(world, transport):
     """Where it may not listen it stops, and says so."""
     with world.tab() as tab:
@@ -372,7 +388,7 @@ def event_source(world):
         return f"resumed twice, with Last-Event-ID: {last_id}"
 
 
-CASES = [*((case, transport) for case in (counter, chat, ended_from_outside, other_origin, no_network, server_restart, content, gap, refused) for transport in TRANSPORTS),
+CASES = [*((case, transport) for case in (counter, chat, ended_from_outside, other_origin, no_network, server_restart, closed_within, content, gap, refused) for transport in TRANSPORTS),
          # A poll learns its place only from its first answer.
          (before_the_first, "websocket"), (before_the_first, "sse"),
          (any_transport,), (falls_back, "websocket"), (falls_back, "sse"), (waits_as_told,), (event_source,)]

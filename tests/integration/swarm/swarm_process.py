@@ -87,11 +87,14 @@ def until_closed(connection):
         pass
 
 
-def accept_websocket(connection):
-    key = re.search(rb"Sec-WebSocket-Key: (\S+)", read_head(connection))[1]
+def accept_websocket(connection, fields=b""):
+    """Grants what the head that comes next asks for; `fields` are whole lines. Returns that head."""
+    head = read_head(connection)
+    key = re.search(rb"Sec-WebSocket-Key: (\S+)", head)[1]
     accept = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
     connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                       b"Sec-WebSocket-Accept: " + accept + b"\r\n\r\n")
+                       b"Sec-WebSocket-Accept: " + accept + b"\r\n" + fields + b"\r\n")
+    return head
 
 
 def text_frame(text):

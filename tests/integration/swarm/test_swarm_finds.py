@@ -182,3 +182,47 @@ def test_a_websocket_that_no_longer_answers_is_found():
     with ForeignServer(serve) as server:
         report = measure(f"ws://127.0.0.1:{server.port}/", "-c", 2, "--ws-mode", "quiet", "--drain-s", 0.2, code=1)
     assert errors_of(report) == {"timeout": 2}
+
+
+META = ("--ws-mode", "listen", "--ws-subprotocol", "ws+meta.nchan")
+GRANTED = b"Sec-WebSocket-Protocol: ws+meta.nchan\r\n"
+
+
+def meta_socket(connection):
+    def send(number):
+        connection.sendall(text_frame(f"id: {number}:0\ncontent-type: text/plain\n\n{number} and more"))
+    return accept_websocket(connection, GRANTED), send
+
+
+def event_stream(connection):
+    def send(number):
+        connection.sendall(f"id: {number}:0\ndata: {number}\n\n".encode())
+    head = read_head(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+    return head, send
+
+
+@pytest.mark.parametrize("scheme, options, accept", [("ws", META, meta_socket), ("http", ("--kind", "sse"), event_stream)])
+def test_a_lost_connection_is_resumed_by_the_last_id(scheme, options, accept):
+    asked = []
+
+    def serve(connection):
+        head, send = accept(connection)
+        asked.append(head)
+        numbers = [7, 8] if len(asked) == 1 else [9, 10]
+        for number in numbers:
+            send(number)
+        if len(asked) > 1:
+            until_closed(connection)
+
+    with ForeignServer(serve) as server:
+        report = measure(f"{scheme}://127.0.0.1:{server.port}/", *options, "-c", 1, "--expect-sequence", "on", "--expect-messages", 4,
+                         "--reconnect-delay-ms", 10, "--duration-s", 20, code=1)
+    assert errors_of(report) == {"closed_early": 1} and report["messages_total"] == 4
+    assert b"Last-Event-ID" not in asked[0] and b"Last-Event-ID: 8:0\r\n" in asked[1]
+
+
+def test_a_subprotocol_that_is_not_granted_is_found():
+    with ForeignServer(accept_websocket) as server:
+        report = measure(f"ws://127.0.0.1:{server.port}/", *META, "-c", 1, "--reconnect", "off", code=1)
+    assert errors_of(report) == {"handshake": 1}

@@ -131,7 +131,7 @@ def counter(world, transport):
         assert (tally["received"], tally["lost"], tally["twice"], tally["gaps"]) == ("83", "0", "0", "0"), tally
         wide = tab.run("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, f"a phone would have to scroll sideways by {wide}"
-        return f"{tally['received']} messages, 3 cuts, last id {tally['id']}"
+        return f"{tally['received']} messages, 3 cuts, last id {tally['ids'].split()[0]}"
 
 
 def chat(world, transport):

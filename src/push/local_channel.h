@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -81,7 +82,12 @@ class LocalChannel : public Named<LocalChannel> {
   int64_t unused_since_ns = 0;
 
  private:
-  // The high bits of Subscriber::seq_.
+  // Subscriber::seq_: 56 bits of sequence number (or, while it waits, where its Waiting is), then these.
+  static constexpr unsigned kPolicyShift = 56;
+  static constexpr unsigned kStateShift = 58;
+  static constexpr uint64_t kSeqMask = (uint64_t{1} << kPolicyShift) - 1;
+  static constexpr uint64_t kPolicyMask = uint64_t{3} << kPolicyShift;
+  static constexpr uint64_t kStateMask = uint64_t{3} << kStateShift;
   enum class State : uint8_t { kWaiting, kActive, kBlocked, kBlockedByGap };
   struct Waiting {
     SubscribeOptions options;
@@ -163,5 +169,32 @@ class LocalChannel : public Named<LocalChannel> {
   bool refused_ = false;
   EndReason refusal_ = EndReason::kTooManyChannels;
 };
+
+#pragma GCC diagnostic push
+// It has one base and no virtual ones: where its members lie is known.
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+inline Subscriber& LocalChannel::of(ListHook& hook) noexcept {
+  return *reinterpret_cast<Subscriber*>(reinterpret_cast<char*>(&hook) - offsetof(Subscriber, hook_));
+}
+#pragma GCC diagnostic pop
+
+inline uint64_t LocalChannel::seqOf(const Subscriber& subscriber) noexcept {
+  return subscriber.seq_ & kSeqMask;
+}
+inline LocalChannel::State LocalChannel::stateOf(const Subscriber& subscriber) noexcept {
+  return static_cast<State>((subscriber.seq_ & kStateMask) >> kStateShift);
+}
+inline SlowPolicy LocalChannel::policyOf(const Subscriber& subscriber) noexcept {
+  return static_cast<SlowPolicy>((subscriber.seq_ & kPolicyMask) >> kPolicyShift);
+}
+inline void LocalChannel::setSeq(Subscriber& subscriber, uint64_t seq) noexcept {
+  subscriber.seq_ = (subscriber.seq_ & ~kSeqMask) | seq;
+}
+inline void LocalChannel::setState(Subscriber& subscriber, State state) noexcept {
+  subscriber.seq_ = (subscriber.seq_ & ~kStateMask) | (static_cast<uint64_t>(state) << kStateShift);
+}
+inline LocalChannel::Waiting* LocalChannel::waitingOf(const Subscriber& subscriber) noexcept {
+  return reinterpret_cast<Waiting*>(static_cast<uintptr_t>(seqOf(subscriber)));
+}
 
 }  // namespace roost::push

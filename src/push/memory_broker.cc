@@ -1,25 +1,15 @@
 #include "push/memory_broker.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <utility>
-
-#include "base/random.h"
-#include "event/task.h"
 
 namespace roost::push {
 namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kMsNs = 1'000'000;
-constexpr uint32_t kMostVisits = 1024;  // channels looked at in one go
-constexpr size_t kMostWaits = 4096;     // publications of a home that wait for delivery
-// So many channels gone, and the allocator is told to give back what they took: a million names leave 480 MB
-// otherwise. It takes 17 ms for those.
-constexpr uint32_t kMostDropped = 65536;
-constexpr int64_t kLeavingNs = 50 * kMsNs;  // in which mirrors let go of what was evicted
-constexpr uint64_t kRequestBytes = 256;     // what a publication under way counts beside its payload
+constexpr size_t kMostWaits = 4096;      // publications of a home that wait for delivery
+constexpr uint64_t kRequestBytes = 256;  // what a publication under way counts beside its payload
 
 }  // namespace
 
@@ -43,22 +33,6 @@ void MemoryBroker::stop() noexcept {
   waits_.clear();
   while (HomeChannel* channel = channels_.any()) drop(*channel);
   oldest_use_ns_.store(INT64_MAX, std::memory_order_relaxed);
-}
-
-template <class Fn>
-void MemoryBroker::at(uint32_t shard, Fn&& fn) {
-  if (shard == index_) {
-    fn(*this);
-    return;
-  }
-  hub_.host.post(
-      shard, event::makeTask([&target = part(shard), run = std::forward<Fn>(fn)]() mutable { run(target); }));
-}
-
-template <class Fn>
-void MemoryBroker::tell(uint32_t shard, Fn&& fn) {
-  hub_.host.post(shard, event::makeTask([&client = part(shard).client_,
-                                         run = std::forward<Fn>(fn)]() mutable { run(client); }));
 }
 
 // --- mirrors --------------------------------------------------------------------------------------------
@@ -293,215 +267,6 @@ void MemoryBroker::answer(uint32_t to, CallId call, const PublishResult& result)
 
 void MemoryBroker::answer(uint32_t to, CallId call, const ChannelInfo& info) noexcept {
   at(to, [call, info](MemoryBroker& part) { part.client_.onInfo(call, info); });
-}
-
-// --- channels -------------------------------------------------------------------------------------------
-
-void MemoryBroker::info(const ChannelKey& key, CallId call) noexcept {
-  at(hub_.homeOf(key.hash), [from = index_, key, call](MemoryBroker& home) {
-    HomeChannel* channel = home.channels_.find(key.name.view(), key.hash);
-    if (channel != nullptr) channel->age(home.hub_.host.nowNs());
-    home.answer(from, call, channel == nullptr ? ChannelInfo{} : home.infoOf(*channel));
-  });
-}
-
-void MemoryBroker::remove(const ChannelKey& key, CallId call) noexcept {
-  at(hub_.homeOf(key.hash),
-     [from = index_, key, call](MemoryBroker& home) { home.removeHere(from, key, call); });
-}
-
-void MemoryBroker::removeHere(uint32_t from, const ChannelKey& key, CallId call) noexcept {
-  HomeChannel* channel = channels_.find(key.name.view(), key.hash);
-  ChannelInfo info;
-  if (channel != nullptr) {
-    info = infoOf(*channel);
-    for (const HomeChannel::Attachment& attachment : channel->attachments) {
-      tell(attachment.shard, [mirror = ChannelKey{channel->name, channel->hash, attachment.serial}](
-                                 BrokerClient& client) { client.onDeleted(mirror); });
-    }
-    drop(*channel);
-  }
-  answer(from, call, info);
-}
-
-ChannelInfo MemoryBroker::infoOf(const HomeChannel& channel) const noexcept {
-  ChannelInfo info;
-  info.exists = true;
-  info.messages = channel.history.size();
-  info.last_id = channel.last;
-  if (!channel.counts) return info;
-  info.subscribers = channel.counts->subscribers.load(std::memory_order_relaxed);
-  const int64_t requested_ns = channel.counts->requested_ns.load(std::memory_order_relaxed);
-  if (requested_ns >= 0) info.requested_ago_s = (hub_.host.nowNs() - requested_ns) / kSecondNs;
-  return info;
-}
-
-HomeChannel* MemoryBroker::findOrMake(const ChannelKey& key) noexcept {
-  HomeChannel* known = channels_.find(key.name.view(), key.hash);
-  if (known != nullptr) return known;
-  const uint32_t before = hub_.channels.fetch_add(1, std::memory_order_relaxed);
-  if (hub_.options.max_channels != 0 && before >= hub_.options.max_channels) {
-    hub_.channels.fetch_sub(1, std::memory_order_relaxed);
-    return nullptr;
-  }
-  uint32_t epoch = 0;
-  while (epoch == 0) epoch = static_cast<uint32_t>(scrambled(epoch_state_++) >> 32);
-  auto* made = new HomeChannel(key.name, key.hash, epoch);
-  channels_.insert(*made);
-  return made;
-}
-
-void MemoryBroker::drop(HomeChannel& channel) noexcept {
-  channels_.erase(channel);
-  channel.wheelHook().unlink();
-  channel.useHook().unlink();
-  forgetKeys(channel);
-  hub_.channels.fetch_sub(1, std::memory_order_relaxed);
-  ++dropped_;
-  delete &channel;
-}
-
-void MemoryBroker::used(HomeChannel& channel) noexcept {
-  channel.used_ns = hub_.host.nowNs();
-  channel.useHook().unlink();
-  if (channel.evictable()) uses_.insertBefore(channel.useHook());
-  publishOldestUse();
-}
-
-void MemoryBroker::publishOldestUse() noexcept {
-  const int64_t oldest = uses_.linked() ? HomeChannel::ofUse(*uses_.next).used_ns : INT64_MAX;
-  if (oldest_use_ns_.load(std::memory_order_relaxed) != oldest)
-    oldest_use_ns_.store(oldest, std::memory_order_relaxed);
-}
-
-void MemoryBroker::reconsider(HomeChannel& channel) noexcept {
-  const int64_t now_ns = hub_.host.nowNs();
-  if (!channel.evictable()) channel.useHook().unlink();
-  if (!channel.needed(now_ns)) {
-    drop(channel);
-    return;
-  }
-  int64_t due_ns = channel.dueNs();
-  if (channel.keys != nullptr) due_ns = std::min(due_ns, channel.keys->oldestNs() + IdempotencyKeys::kAgeNs);
-  if (!channel.evictable() && channel.attachments.empty()) due_ns = std::min(due_ns, channel.paid_ns);
-  if (due_ns == INT64_MAX) return;
-  const int64_t look_s = std::clamp(due_ns / kSecondNs + 1, wheel_s_ + 1, wheel_s_ + kWheel - 1);
-  if (channel.wheelHook().linked() && channel.look_s <= look_s) return;  // looked at before, anyway
-  channel.wheelHook().unlink();
-  channel.look_s = look_s;
-  wheel_[look_s % kWheel].insertBefore(channel.wheelHook());
-}
-
-void MemoryBroker::tellTrimmed(HomeChannel& channel) noexcept {
-  for (const HomeChannel::Attachment& attachment : channel.attachments) {
-    tell(attachment.shard,
-         [key = ChannelKey{channel.name, channel.hash, attachment.serial},
-          first = channel.history.first()](BrokerClient& client) { client.onTrim(key, first); });
-  }
-}
-
-void MemoryBroker::tick() noexcept {
-  if (stopped_) return;
-  const int64_t now_ns = hub_.host.nowNs();
-  const int64_t now_s = now_ns / kSecondNs;
-  for (int64_t second = std::max(wheel_s_ + 1, now_s - kWheel + 1); second <= now_s; ++second)
-    due_.takeAll(wheel_[second % kWheel]);
-  wheel_s_ = std::max(wheel_s_, now_s);
-  visitDue();
-  endWaits(now_ns);
-  relieve();
-  if (dropped_ >= kMostDropped && !due_.linked()) {
-    dropped_ = 0;
-    ::malloc_trim(0);
-  }
-}
-
-void MemoryBroker::visitDue() noexcept {
-  const int64_t now_ns = hub_.host.nowNs();
-  for (uint32_t visits = 0; due_.linked(); ++visits) {
-    if (visits == kMostVisits) {
-      if (visit_posted_) return;
-      visit_posted_ = true;
-      hub_.host.post(index_, event::makeTask([this] {
-                       visit_posted_ = false;
-                       visitDue();
-                     }));
-      return;
-    }
-    HomeChannel& channel = HomeChannel::ofWheel(*due_.next);
-    channel.wheelHook().unlink();
-    const uint64_t first = channel.history.first();
-    channel.age(now_ns);
-    if (channel.history.first() != first) tellTrimmed(channel);
-    if (channel.keys != nullptr) {
-      channel.keys->age(now_ns);
-      if (channel.keys->empty()) forgetKeys(channel);
-    }
-    reconsider(channel);
-  }
-  publishOldestUse();
-}
-
-// --- the cap on memory ----------------------------------------------------------------------------------
-
-int64_t MemoryBroker::excess() const noexcept {
-  const int64_t over =
-      hub_.held_bytes.load(std::memory_order_relaxed) - static_cast<int64_t>(hub_.options.max_history_bytes);
-  if (over <= 0) return over;
-  if (hub_.host.nowNs() >= hub_.leaving_until_ns.load(std::memory_order_relaxed))
-    hub_.leaving_bytes.store(0, std::memory_order_relaxed);
-  return over - hub_.leaving_bytes.load(std::memory_order_relaxed);
-}
-
-void MemoryBroker::relieve() noexcept {
-  const uint64_t cap = hub_.options.max_history_bytes;
-  if (cap == 0) return;
-  for (int64_t over = excess(); over > 0; over = excess()) {
-    uint32_t whose = index_;
-    int64_t oldest = oldest_use_ns_.load(std::memory_order_relaxed);
-    for (uint32_t other = 0; other < hub_.shards; ++other) {
-      const int64_t use = part(other).oldest_use_ns_.load(std::memory_order_relaxed);
-      if (use < oldest) {
-        oldest = use;
-        whose = other;
-      }
-    }
-    if (whose != index_) {
-      if (!part(whose).asked_to_evict_.exchange(true, std::memory_order_relaxed)) {
-        at(whose, [](MemoryBroker& asked) {
-          asked.asked_to_evict_.store(false, std::memory_order_relaxed);
-          asked.relieve();
-        });
-      }
-      if (over <= static_cast<int64_t>(cap / 16)) return;  // it will; beyond that one gives what one has
-    }
-    if (!evictOldest(over)) return;
-  }
-}
-
-bool MemoryBroker::evictOldest(int64_t over) noexcept {
-  if (!uses_.linked()) return false;
-  HomeChannel& channel = HomeChannel::ofUse(*uses_.next);
-  // The only one left gives no more than it must.
-  const bool only = uses_.next == uses_.prev;
-  int64_t taken = 0, leaving = 0;
-  while (!channel.history.empty() && !(only && taken >= over)) {
-    const Message::Ref message = channel.history.at(channel.history.first());
-    channel.popOldest();
-    const auto bytes = static_cast<int64_t>(message->bytes());
-    taken += bytes;
-    if (message.shared()) leaving += bytes;
-  }
-  if (channel.history.empty()) forgetKeys(channel);
-  if (leaving > 0) {
-    hub_.leaving_bytes.fetch_add(leaving, std::memory_order_relaxed);
-    hub_.leaving_until_ns.store(hub_.host.nowNs() + kLeavingNs, std::memory_order_relaxed);
-  }
-  hub_.numbers[index_].evictions.add(1);
-  tellTrimmed(channel);
-  reconsider(channel);
-  publishOldestUse();
-  return true;
 }
 
 }  // namespace roost::push

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/list.h"
+#include "event/task.h"
 #include "push/broker.h"
 #include "push/home_channel.h"
 #include "push/hub_state.h"
@@ -105,5 +107,21 @@ class MemoryBroker final : public Broker {
   bool visit_posted_ = false;
   bool stopped_ = false;
 };
+
+template <class Fn>
+void MemoryBroker::at(uint32_t shard, Fn&& fn) {
+  if (shard == index_) {
+    fn(*this);
+    return;
+  }
+  hub_.host.post(
+      shard, event::makeTask([&target = part(shard), run = std::forward<Fn>(fn)]() mutable { run(target); }));
+}
+
+template <class Fn>
+void MemoryBroker::tell(uint32_t shard, Fn&& fn) {
+  hub_.host.post(shard, event::makeTask([&client = part(shard).client_,
+                                         run = std::forward<Fn>(fn)]() mutable { run(client); }));
+}
 
 }  // namespace roost::push

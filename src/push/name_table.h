@@ -48,13 +48,13 @@ class NameTable {
     if (buckets_.size() > kFewest && size_ < buckets_.size() / 2) shrink();
   }
   size_t size() const noexcept { return size_; }
-  // Any of them; nullptr when there is none.
-  T* any() const noexcept {
+  // Any of them; nullptr when there is none. To take one after the other costs no more than to visit all.
+  T* any() noexcept {
     if (size_ == 0) return nullptr;
-    for (T* head : buckets_) {
-      if (head != nullptr) return head;
+    for (;; ++last_any_) {
+      if (last_any_ >= buckets_.size()) last_any_ = 0;
+      if (buckets_[last_any_] != nullptr) return buckets_[last_any_];
     }
-    return nullptr;
   }
 
  private:
@@ -99,6 +99,7 @@ class NameTable {
   std::vector<T*> buckets_;
   size_t low_ = kFewest;
   size_t size_ = 0;
+  size_t last_any_ = 0;  // the bucket where any() found one
 };
 
 }  // namespace roost::push

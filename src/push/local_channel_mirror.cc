@@ -49,7 +49,9 @@ void LocalChannel::nextRound() noexcept {
 void LocalChannel::sweep(uint32_t& budget) noexcept {
   while (budget > 0 && todo_.linked()) {
     Subscriber& subscriber = of(*todo_.next);
+    const uint32_t before = budget;
     settle(subscriber, deliver(subscriber, budget));
+    if (budget == before) --budget;  // to tell somebody of an end takes time too
   }
   shard_.wantTidy(*this);
 }
@@ -84,24 +86,21 @@ void LocalChannel::tidy() noexcept {
   closeTickets(true);
 }
 
+// Those whose next message is gone: the sweep ends them, when their turn comes (skipLost()).
 void LocalChannel::endTooSlow() noexcept {
-  ListHook ending;
   strict_floor_ = UINT64_MAX;
   for (ListHook* hook = strict_.next; hook != &strict_;) {
     Subscriber& subscriber = of(*hook);
     hook = hook->next;
     const uint64_t seq = seqOf(subscriber);
-    if (seq + 1 < ring_.first()) {
-      subscriber.hook_.unlink();
-      ending.insertBefore(subscriber.hook_);
-    } else {
+    if (seq + 1 >= ring_.first()) {
       strict_floor_ = std::min(strict_floor_, seq);
+      continue;
     }
-  }
-  while (ending.linked()) {
-    Subscriber& subscriber = of(*ending.next);
-    leave(subscriber);
-    subscriber.onEnd(EndReason::kTooSlow);
+    subscriber.hook_.unlink();
+    if (!todo_.linked()) todo_floor_ = last_.seq;  // the ring has nothing that they need
+    todo_.insertBefore(subscriber.hook_);
+    shard_.wantSweep(*this);
   }
 }
 

@@ -12,6 +12,7 @@ transport in the study's form beside the study's own figures. Exits 1 where a me
 
 import argparse
 import json
+import os
 import pathlib
 import resource
 import subprocess
@@ -154,9 +155,10 @@ def show(options, result):
     print("\n" + c1000k.table(slowest | c1000k.STUDY))
 
 
-def draw(reports):
-    groups = [(f"roost, {TITLES[transport]}", COLOURS[transport], False, [c1000k.figures(each) for each in report["broadcasts"]])
-              for transport, report in reports.items()]
+def draw(options, reports):
+    total = f"{options.clients * len(reports):,} on {len(os.sched_getaffinity(0))} processors"
+    groups = [(f"roost, {TITLES[transport]} ({total})", COLOURS[transport], False,
+               [c1000k.figures(each) for each in report["broadcasts"]]) for transport, report in reports.items()]
     groups += [(f"{name} (1,000,000 on 16 processors)", colour, True, [c1000k.STUDY[name]])
                for name, colour in (("Netty", "#cf222e"), ("Undertow", "#8250df"), ("Vert.x", "#57606a"))]
     return c1000k.plot(groups)
@@ -174,7 +176,7 @@ def main():
             report.pop("samples")
         pathlib.Path(options.json).write_text(json.dumps({"options": vars(options), **result}, indent=1))
     if options.svg:
-        pathlib.Path(options.svg).write_text(draw(result["reports"]))
+        pathlib.Path(options.svg).write_text(draw(options, result["reports"]))
     wanted = options.clients * options.messages
     complete = all(report["messages_total"] == wanted and report["errors"]["total"] == 0
                    and [each["receivers"] for each in report["broadcasts"]] == [options.clients] * options.messages

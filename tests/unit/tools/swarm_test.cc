@@ -374,16 +374,23 @@ TEST_CASE("swarm: what was wrong with a run beside its errors is said", "[swarm]
   outcome.total.unsent_own = 5;
   outcome.server_ended = true;
   outcome.server_waited_s = -4;
+  for (uint64_t i = 0; i < 15; ++i) {
+    outcome.total.broadcasts.add(i, static_cast<int64_t>(i), 1000);
+    outcome.total.broadcasts.add(i, static_cast<int64_t>(i), 3000);
+  }
   outcome.measured_s = 1;
   CHECK(shortcomings(outcome).size() == 3);
   const std::string text = textReport(plan, outcome);
   CHECK_THAT(text,
              Catch::Contains("fixed rate of 0.5/s") && Catch::Contains("backlog of the warm-up") &&
                  Catch::Contains("it ended during the run") && Catch::Contains("swarm itself was late") &&
-                 Catch::Contains("failed     2 requests were not answered") && !Catch::Contains("nan %"));
+                 Catch::Contains("failed     2 requests were not answered") && !Catch::Contains("nan %") &&
+                 Catch::Contains("11 to 2: first 1.00 µs") && Catch::Contains("and 3 more"));
   const std::string json = jsonReport(plan, outcome);
   CHECK_THAT(json, Catch::Contains("\"server_waiting\": null") && Catch::Contains("\"server_ended\": true") &&
-                       Catch::Contains("\"unsent_own\": 5"));
+                       Catch::Contains("\"unsent_own\": 5") &&
+                       Catch::Contains("\"number\": 14, \"receivers\": 2, \"first_us\": 1, \"mean_us\": 2, "
+                                       "\"stddev_us\": 1, "));
   outcome.interrupted = true;
   outcome.server_ended = false;
   CHECK(shortcomings(outcome).empty());

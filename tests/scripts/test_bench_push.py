@@ -26,8 +26,8 @@ def run(script, *arguments):
 def test_one_message_to_many_beside_the_floor(tmp_path):
     servers = ["floor", "roost"]
     cores = sorted(os.sched_getaffinity(0))
-    _, output = run("bench_push.py", "--servers", ",".join(servers), "--clients", 40, "--rounds", 1, "--think-ms", 0, "--broadcasts", 2, "--settle", 0,
-                    "--server-core", cores[0], "--load-core", cores[-1], "--json", tmp_path / "r.json")
+    _, output = run("bench_push.py", "--servers", ",".join(servers), "--clients", 40, "--rounds", 1, "--think-ms", 0,
+                    "--broadcasts", 2, "--settle", 0, "--server-core", cores[0], "--load-core", cores[-1], "--json", tmp_path / "r.json")
     cells = json.loads((tmp_path / "r.json").read_text())  # how it went says nothing of its limits at this size
     for transport in push_servers.TRANSPORTS:
         for server in servers:
@@ -38,8 +38,8 @@ def test_one_message_to_many_beside_the_floor(tmp_path):
 
 
 def test_a_message_to_all_transports_at_once(tmp_path):
-    code, output = run("bench_push_broadcast.py", "--clients", 50, "--messages", 2, "--interval", 0.3, "--settle", 0, "--threads", 2,
-                       "--json", tmp_path / "r.json", "--svg", tmp_path / "p.svg")
+    code, output = run("bench_push_broadcast.py", "--clients", 50, "--messages", 2, "--interval", 0.3, "--settle", 0,
+                       "--threads", 2, "--json", tmp_path / "r.json", "--svg", tmp_path / "p.svg")
     assert code == 0, output
     reports = json.loads((tmp_path / "r.json").read_text())["reports"]
     assert [report["messages_total"] for report in reports.values()] == [100] * 3

@@ -90,8 +90,7 @@ void latencyRows(std::string& text, const Scenario& scenario, const Outcome& out
 }
 
 // A message that went to one client is no broadcast.
-void broadcastRows(std::string& text, const Broadcasts& broadcasts) {
-  const auto& list = broadcasts.list();
+void broadcastRows(std::string& text, const std::vector<std::unique_ptr<Broadcast>>& list) {
   constexpr size_t kMostShown = 12;
   if (list.empty() || list.front()->latencies.count() < 2) return;
   for (size_t i = 0; i < std::min(list.size(), kMostShown); ++i) {
@@ -135,7 +134,7 @@ void loadRows(std::string& text, const Plan& plan, const Outcome& outcome) {
   if (total.empty_answers.value() > 0) {
     row(text, "polls", grouped(total.empty_answers.value()) + " were answered that there was nothing new");
   }
-  broadcastRows(text, total.broadcasts);
+  broadcastRows(text, total.broadcasts.list());
   if (total.unsent > 0) {
     row(text, "not sent",
         grouped(total.unsent) +

@@ -216,8 +216,8 @@ def test_a_lost_connection_is_resumed_by_the_last_id(scheme, options, accept):
             until_closed(connection)
 
     with ForeignServer(serve) as server:
-        report = measure(f"{scheme}://127.0.0.1:{server.port}/", *options, "-c", 1, "--expect-sequence", "on", "--expect-messages", 4,
-                         "--reconnect-delay-ms", 10, "--duration-s", 20, code=1)
+        report = measure(f"{scheme}://127.0.0.1:{server.port}/", *options, "-c", 1, "--expect-sequence", "on",
+                         "--expect-messages", 4, "--reconnect-delay-ms", 10, "--duration-s", 20, code=1)
     assert errors_of(report) == {"closed_early": 1} and report["messages_total"] == 4
     assert b"Last-Event-ID" not in asked[0] and b"Last-Event-ID: 8:0\r\n" in asked[1]
 

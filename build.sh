@@ -193,7 +193,7 @@ python_with() {
 
 # Sets `python`. xdist only makes the tests faster: they run without it where it can not be had.
 need_pytest() {
-  python=$(python_with 'pytest, xdist, websockets') && return
+  python=$(python_with 'pytest, xdist, websockets, httpx') && return
   if [[ $may_install == yes ]] && (need "${PYTEST_PACKAGES[@]}"); then
     python=/usr/bin/python3
   else

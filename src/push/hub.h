@@ -53,7 +53,7 @@ struct HubNumbers {
   uint64_t published = 0;
   uint64_t delivered = 0;  // to subscribers
   uint64_t gaps = 0;
-  uint64_t evictions = 0;  // channels whose history the memory cap took
+  uint64_t evictions = 0;  // times that the memory cap took from a channel's history
   uint64_t slow = 0;       // times that a subscriber began to lag
   uint64_t refused = 0;    // publications
   int64_t history_bytes = 0;

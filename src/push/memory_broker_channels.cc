@@ -14,7 +14,7 @@ constexpr uint32_t kMostVisits = 1024;  // channels looked at in one go
 // So many channels gone, and the allocator is told to give back what they took: a million names leave 480 MB
 // otherwise. It takes 17 ms for those.
 constexpr uint32_t kMostDropped = 65536;
-constexpr int64_t kLeavingNs = 50 * int64_t{1'000'000};  // in which mirrors let go of what was evicted
+constexpr int64_t kLeavingNs = 10 * int64_t{1'000'000};  // in which mirrors let go of what was evicted
 
 }  // namespace
 
@@ -177,8 +177,7 @@ int64_t MemoryBroker::excess() const noexcept {
 }
 
 void MemoryBroker::relieve() noexcept {
-  const uint64_t cap = hub_.options.max_history_bytes;
-  if (cap == 0) return;
+  if (hub_.options.max_history_bytes == 0) return;
   for (int64_t over = excess(); over > 0; over = excess()) {
     uint32_t whose = index_;
     int64_t oldest = oldest_use_ns_.load(std::memory_order_relaxed);
@@ -196,7 +195,7 @@ void MemoryBroker::relieve() noexcept {
           asked.relieve();
         });
       }
-      if (over <= static_cast<int64_t>(cap / 16)) return;  // it will; beyond that one gives what one has
+      if (over <= slack()) return;  // it will; beyond that one gives what one has
     }
     if (!evictOldest(over)) return;
   }
@@ -205,10 +204,10 @@ void MemoryBroker::relieve() noexcept {
 bool MemoryBroker::evictOldest(int64_t over) noexcept {
   if (!uses_.linked()) return false;
   HomeChannel& channel = HomeChannel::ofUse(*uses_.next);
-  // The only one left gives no more than it must.
-  const bool only = uses_.next == uses_.prev;
+  // A little more than it must, so that not every message that comes takes another.
+  const int64_t enough = over + slack() / 4;
   int64_t taken = 0, leaving = 0;
-  while (!channel.history.empty() && !(only && taken >= over)) {
+  while (!channel.history.empty() && taken < enough) {
     const Message::Ref message = channel.history.at(channel.history.first());
     channel.popOldest();
     const auto bytes = static_cast<int64_t>(message->bytes());
@@ -217,8 +216,9 @@ bool MemoryBroker::evictOldest(int64_t over) noexcept {
   }
   if (channel.history.empty()) forgetKeys(channel);
   if (leaving > 0) {
-    hub_.leaving_bytes.fetch_add(leaving, std::memory_order_relaxed);
-    hub_.leaving_until_ns.store(hub_.host.nowNs() + kLeavingNs, std::memory_order_relaxed);
+    // Until the first of them must have gone: later ones do not put that off.
+    if (hub_.leaving_bytes.fetch_add(leaving, std::memory_order_relaxed) == 0)
+      hub_.leaving_until_ns.store(hub_.host.nowNs() + kLeavingNs, std::memory_order_relaxed);
   }
   hub_.numbers[index_].evictions.add(1);
   tellTrimmed(channel);

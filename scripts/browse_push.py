@@ -388,7 +388,8 @@ def event_source(world):
         return f"resumed twice, with Last-Event-ID: {last_id}"
 
 
-CASES = [*((case, transport) for case in (counter, chat, ended_from_outside, other_origin, no_network, server_restart, closed_within, content, gap, refused) for transport in TRANSPORTS),
+ON_EACH = (counter, chat, ended_from_outside, other_origin, no_network, server_restart, closed_within, content, gap, refused)
+CASES = [*((case, transport) for case in ON_EACH for transport in TRANSPORTS),
          # A poll learns its place only from its first answer.
          (before_the_first, "websocket"), (before_the_first, "sse"),
          (any_transport,), (falls_back, "websocket"), (falls_back, "sse"), (waits_as_told,), (event_source,)]

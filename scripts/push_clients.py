@@ -81,7 +81,7 @@ def nchan(world, transport):
         if last is None:
             return what
         world.publish(channel, MESSAGES + 1)
-        tab.run((NCHAN % (channel, transport)).replace("reconnectTimeout", f"id: '{last}', reconnectTimeout".replace("\"", "")))
+        tab.run((NCHAN % (channel, transport)).replace("reconnectTimeout", f"id: '{last}', reconnectTimeout"))
         tab.until("seen.length >= 1")
         tab.run("sub.stop()")
         again = numbers(tab)[0]
@@ -106,7 +106,8 @@ def typescript(packages):
             shutil.copy(ROOT / "html" / file, folder)
         (folder / "uses.ts").write_text(TYPED)
         ran = subprocess.run(["node", str(where / "bin/tsc"), "--noEmit", "--strict", "--target", "es2022", "--module", "es2022",
-                              "--moduleResolution", "bundler", "--lib", "es2022,dom", "--types", "", "uses.ts"], cwd=folder, capture_output=True, text=True, check=False)
+                              "--moduleResolution", "bundler", "--lib", "es2022,dom", "--types", "", "uses.ts"],
+                             cwd=folder, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stdout
         return "declarations agree with their use"
 

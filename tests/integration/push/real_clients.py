@@ -128,8 +128,8 @@ def curl_poll(url, last_id):
         body, head = pathlib.Path(name, "body"), pathlib.Path(name, "head")
         known = []
         while True:
-            subprocess.run(["curl", "-sS", "--fail", "--max-time", str(TIMEOUT_S), "-D", head, "-o", body, *known, url if known else with_id(url, last_id)],
-                           check=True)
+            subprocess.run(["curl", "-sS", "--fail", "--max-time", str(TIMEOUT_S), "-D", head, "-o", body, *known,
+                            url if known else with_id(url, last_id)], check=True)
             fields = fields_of(head.read_text().splitlines())
             known = ["-H", f"If-Modified-Since: {fields['last-modified']}", "-H", f"If-None-Match: {fields['etag']}"]
             yield id_of(fields), body.read_text()

@@ -48,7 +48,8 @@ def test_pages_use_nothing_from_elsewhere():
 
 def test_declares_what_there_is():
     """The options that push.js reads are those of push.d.ts."""
-    declared = set(re.findall(r"^  (\w+)\??[(:]", re.search(r"interface Options \{(.*?)^\}", (REPOSITORY / "html/push.d.ts").read_text(), re.S | re.M).group(1), re.M))
+    options = re.search(r"interface Options \{(.*?)^\}", (REPOSITORY / "html/push.d.ts").read_text(), re.S | re.M).group(1)
+    declared = set(re.findall(r"^  (\w+)\??[(:]", options, re.M))
     text = SCRIPT.read_text()
     used = set(re.findall(r"#call\('(\w+)'", text)) | {"lastId"}
     for inside in re.findall(r"const \{ ([\w, ]+) \} = this\.#options", text) + re.findall(r"this\.#options = \{(.*?)\};", text):

@@ -121,7 +121,8 @@ class Reader:
             script = self.here("\n".join(command)).replace("sleep 0.5", "sleep 1")  # other tests run beside this one
             # A file, since what runs on in the background would keep a pipe open.
             with open(self.folder / "output", "w+b") as output:
-                subprocess.run(["bash", "-c", script], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=60, check=False)
+                subprocess.run(["bash", "-c", script], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                               timeout=60, check=False)
             self.check("\n".join(lines).rstrip("\n"), (self.folder / "output").read_text(), script)
 
     def python(self, text, expected):

@@ -7,7 +7,7 @@ import pytest
 
 import real_clients
 
-ROUTES = [{"path": "/both/{channel}", "push_pubsub": {}}, {"path": "/pub/{channel}", "push_publish": {}}, {"path": "/sub/{channel}", "push_subscribe": {}},
+ROUTES = [{"path": "/both/{channel}", "push_pubsub": {}},
           {"path": "/new/{channel}", "push_pubsub": {"subscribe": {"first_message": "newest"}}}]
 MISSING = {"websockets": real_clients.websockets is None, "httpx": real_clients.httpx is None, "curl": shutil.which("curl") is None}
 

@@ -150,6 +150,7 @@ sources() {
 
 summary=()
 failures=0
+readonly torture='torture or hostile'  # of the tests of push: what may find races and leaks
 
 # step NAME COMMAND...: runs the command and keeps its verdict for the summary. Within it `set -e` has no effect, as it is
 # a condition: the functions called here return the failures of their own commands.
@@ -257,17 +258,20 @@ run_tests() {
     step "unit tests" ctest_in checked -LE fuzz || true
     step "integration tests" pytest_with checked tests/scripts tests/integration || true
   fi
-  if step "build, ASan + UBSan" build_preset asan unit_all fuzz_all; then
+  if step "build, ASan + UBSan" build_preset asan unit_all fuzz_all server; then
     step "unit tests and brief fuzzing, ASan + UBSan" sanitized ctest_in asan || true
+    step "push under torture, ASan + UBSan" sanitized pytest_with asan tests/integration/push -k "$torture" || true
   fi
-  if step "build, TSan" build_preset tsan unit_threads; then
+  if step "build, TSan" build_preset tsan unit_threads server; then
     step "multi-threaded unit tests, TSan" sanitized ctest_in tsan -L threads || true
+    step "push under torture, TSan" sanitized pytest_with tsan tests/integration/push -k "$torture" || true
   fi
   if [[ $full == yes ]]; then run_full_tests; fi
   print_summary
 }
 
 run_full_tests() {
+  ROOST_TORTURE=full step "push under torture, in full" pytest_with checked tests/integration/push -k "$torture" || true
   step "the push hub, a million schedules" build/checked/bin/unit_push '[schedules]' || true
   step "build, benchmarks" build_preset bench all || true
   step "clang-tidy" run-clang-tidy -quiet -p build/checked -j "$(nproc)" "$PWD/src/.*\.cc" || true

@@ -122,7 +122,7 @@ void Exposition::add(const push::HubNumbers& numbers) {
   gauge("roost_push_channels", "Channels there are.", "", static_cast<int64_t>(numbers.channels));
   gauge("roost_push_history_bytes", "Memory of the messages that are kept.", "bytes", numbers.history_bytes);
   counter("roost_push_messages_total", "Messages published.", numbers.published);
-  counter("roost_push_evictions_total", "Channels whose history the limit of memory has taken.",
+  counter("roost_push_evictions_total", "Times that the limit of memory took from a channel's history.",
           numbers.evictions);
   counter("roost_push_slow_consumers_total", "Times that a subscriber began to lag.", numbers.slow);
 }

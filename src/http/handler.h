@@ -147,7 +147,8 @@ class ByteStream {
   // in one call.
   virtual SendResult flush() noexcept = 0;
   // Sends a shared block at once, straight from where it lies, if nothing is queued before it; what the
-  // socket does not take is queued as a reference. kAccepted: all of it is with the kernel.
+  // socket does not take is queued as a reference. kAccepted: all of it is with the kernel, or will be given
+  // to it when the read that is under way has been dealt with.
   virtual SendResult sendNow(const BufferRef& block) noexcept = 0;
   SendResult write(std::string_view copied) noexcept {
     queue(copied);

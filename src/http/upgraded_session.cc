@@ -130,8 +130,11 @@ SendResult UpgradedSession::sendNow(const BufferRef& block) noexcept {
   connection_.write(block, sent, block.size() - sent);
   connection_.flush();
   if (connection_.closed()) return SendResult::kClosed;
-  waits_for_room_ = connection_.writing();
-  return waits_for_room_ ? SendResult::kBlocked : SendResult::kAccepted;
+  // What is left though the socket is not full leaves when what is being read has been dealt with.
+  const bool gathers = !connection_.writeBlocked() && connection_.queuedBytes() <= kGatherLimit;
+  if (!connection_.writing() || gathers) return SendResult::kAccepted;
+  waits_for_room_ = true;
+  return SendResult::kBlocked;
 }
 
 // The deadline for sending is not the listener's to move: a peer that takes nothing could otherwise put it

@@ -51,6 +51,8 @@ class UpgradedSession final : public net::Session, public ByteStream {
  private:
   static constexpr uint32_t kOutLimit = 256 << 10;  // what may be queued before writers are told to wait
 
+  static constexpr uint32_t kGatherLimit = 16 << 10;  // of gathered blocks that count as sent
+
   UpgradedSession(net::Connection& connection, std::unique_ptr<ByteStreamListener> listener,
                   std::unique_ptr<ParkedState> watched, uint32_t send_timeout_ms) noexcept;
   ~UpgradedSession() = default;

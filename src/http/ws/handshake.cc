@@ -63,12 +63,25 @@ std::string_view chooseSubprotocol(const RequestHead& head, const std::vector<st
 
 }  // namespace
 
-void accept(Exchange& exchange, const Endpoint::Ref& endpoint) noexcept {
+std::unique_ptr<Socket> check(Exchange& exchange, const Endpoint::Ref& endpoint) noexcept {
   const RequestHead& request = exchange.request();
   const EndpointOptions& options = endpoint->options();
   const char* why = "";
   const int status = check(request, exchange.method(), options.origins, why);
-  if (status != 0) return refuse(exchange, status, why);
+  if (status != 0) {
+    refuse(exchange, status, why);
+    return nullptr;
+  }
+  std::string extensions;
+  const Compression compression = chooseCompression(request, options.compression, extensions);
+  std::unique_ptr<Socket> socket = Socket::make(endpoint, compression);
+  socket->makeState(exchange);
+  return socket;
+}
+
+bool open(Exchange& exchange, std::unique_ptr<Socket> socket) noexcept {
+  const RequestHead& request = exchange.request();
+  const EndpointOptions& options = socket->endpoint().options();
   ResponseHead head(101);
   head.add("Upgrade", "websocket");
   const auto key = acceptKey(request.get(FieldId::kSecWebsocketKey));
@@ -78,15 +91,19 @@ void accept(Exchange& exchange, const Endpoint::Ref& endpoint) noexcept {
   std::string extensions;
   const Compression compression = chooseCompression(request, options.compression, extensions);
   if (compression.on) head.add("Sec-WebSocket-Extensions", extensions);
-  std::unique_ptr<Socket> socket = Socket::make(endpoint, compression);
   Socket& mine = *socket;
-  mine.makeState(exchange);
   ByteStream* stream = exchange.upgrade(head, std::move(socket));
   if (stream != nullptr) {
     mine.attach(*stream);
-    return mine.begin();
+    mine.begin();
+    return true;
   }
   if (exchange.active()) refuse(exchange, 400, "a request with content cannot be upgraded");
+  return false;
+}
+
+void accept(Exchange& exchange, const Endpoint::Ref& endpoint) noexcept {
+  if (std::unique_ptr<Socket> socket = check(exchange, endpoint)) open(exchange, std::move(socket));
 }
 
 }  // namespace roost::http::ws

@@ -37,8 +37,6 @@ class SubscribeHandler final : public http::Handler {
   bool answersItself(http::Exchange& exchange) const noexcept;
   void subscribe(http::Exchange& exchange, Way way, const std::string& channel,
                  const hub::SubscribeOptions& first) const noexcept;
-  void openIfRoom(http::Exchange& exchange, Desk& desk, const std::string& channel,
-                  const hub::SubscribeOptions& first) const noexcept;
   Desk& deskFor(const http::Exchange& exchange) const noexcept;
 
   const std::shared_ptr<const SubscribeOptions> options_;
@@ -139,18 +137,10 @@ void SubscribeHandler::subscribe(http::Exchange& exchange, Way way, const std::s
     case Way::kEvents:
       return startStream(exchange, desk, channel, first);
     case Way::kWebSocket:
-      return openIfRoom(exchange, desk, channel, first);
+      return openSocket(exchange, endpoint_, desk, channel, first);
     case Way::kNone:
       break;
   }
-}
-
-// Once it is open, it can only be closed again.
-void SubscribeHandler::openIfRoom(http::Exchange& exchange, Desk& desk, const std::string& channel,
-                                  const hub::SubscribeOptions& first) const noexcept {
-  const uint32_t most = hub_.options().max_subscribers;
-  if (most != 0 && hub_.numbers().subscribers >= most) return desk.refuse(exchange, 503);
-  openSocket(exchange, endpoint_, desk, channel, first);
 }
 
 }  // namespace

@@ -24,15 +24,30 @@ constexpr std::string_view kMeta = "ws+meta.nchan";
 constexpr std::string_view kPosition = "position";
 constexpr uint32_t kMostIgnoredBytes = 16 << 10;  // of a message that nobody wants
 
-// What the handshake that is under way on this thread is for.
-struct Opening {
-  Desk& desk;
-  std::string_view channel;
-  const hub::SubscribeOptions& options;
-};
-thread_local const Opening* opening = nullptr;
+// Whose socket is being made on this thread.
+thread_local Desk* desk_of_new = nullptr;
 
 class Subscribed;
+
+// A socket that the client does not know to be open yet: the hub has to have counted it first. The exchange
+// owns it.
+class Opening final : public http::ExchangeListener {
+ public:
+  Opening(http::Exchange& exchange, std::unique_ptr<Socket> socket, std::string_view channel)
+      : exchange_(exchange), socket_(std::move(socket)), channel_(channel) {}
+
+  // Answers 101. False: it could not; the socket and its Subscribed are gone.
+  bool open() noexcept { return http::ws::open(exchange_, std::move(socket_)); }
+  void refuse(Desk& desk) noexcept { desk.refuse(exchange_, 503); }
+  const std::string& channel() const noexcept { return channel_; }
+
+  void onAbort(http::AbortReason) noexcept override;
+
+ private:
+  http::Exchange& exchange_;
+  std::unique_ptr<Socket> socket_;
+  const std::string channel_;
+};
 
 // A publication of a socket that waits for its answer. The hub owns it; the socket may go before.
 class Publishing final : public hub::PublishCall {
@@ -53,8 +68,8 @@ struct Publishes {
   Publishing* waits = nullptr;
 };
 
-// One WebSocket's subscription; lies behind the socket in its memory. Subscribed from onOpen until onEnd or
-// the socket's onClose.
+// One WebSocket's subscription; lies behind the socket in its memory. Subscribed before the socket opens,
+// until onEnd or the socket's onClose.
 class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
  public:
   Subscribed(Desk& desk, bool with_meta, bool with_position) noexcept
@@ -62,23 +77,24 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
     subscribers().add();
   }
   ~Subscribed() override {
-    if (publisher_ != nullptr && publisher_->waits != nullptr) publisher_->waits->forget();
+    onClose();
+    if (open_ && publisher_ != nullptr) {
+      if (publisher_->waits != nullptr) publisher_->waits->forget();
+      delete publisher_;
+    }
     subscribers().sub();
   }
 
-  void open(Socket& socket, const Opening& how) noexcept {
+  void start(Socket& socket, Opening& opening, const hub::SubscribeOptions& options) noexcept {
     socket_ = &socket;
-    position_ = position_ && how.options.start.kind != hub::Start::Kind::kAfter;
-    if (desk_->options().publisher != nullptr) {
-      publisher_ = std::make_unique<Publishes>();
-      publisher_->channel = how.channel;
-      publisher_->route = desk_->options().publisher;
-    }
-    desk_->shard().subscribe(how.channel, how.options, *this);
+    opening_ = &opening;
+    position_ = position_ && options.start.kind != hub::Start::Kind::kAfter;
+    desk_->shard().subscribe(opening.channel(), options, *this);
   }
   void onWritable() noexcept {
     if (!over_) desk_->shard().resume(*this);
   }
+  // Whatever has ended it.
   void onClose() noexcept {
     if (std::exchange(over_, true)) return;
     desk_->shard().unsubscribe(*this);
@@ -90,6 +106,12 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
   // hub::Subscriber
   void onSubscribed(const hub::MessageId& position) noexcept override {
     const HubCall call;
+    Opening& opening = *opening_;
+    open_ = true;
+    publisher_ = nullptr;
+    if (desk_->options().publisher != nullptr)
+      publisher_ = new Publishes{opening.channel(), desk_->options().publisher};
+    if (!opening.open() || over_) return;
     if (position_) send(positionFrame(position));
   }
   Delivery onMessage(const hub::Message::Ref& message) noexcept override {
@@ -107,6 +129,7 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
   void onEnd(EndReason reason) noexcept override {
     const HubCall call;
     over_ = true;
+    if (!open_) return opening_->refuse(*desk_);
     switch (reason) {
       case EndReason::kDeleted:
         return socket_->close(http::ws::kNormal, "410 Gone");
@@ -116,8 +139,7 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
         return socket_->abort();
       case EndReason::kTooManyChannels:
       case EndReason::kTooManySubscribers:
-        desk_->counters().refused->add();
-        return socket_->close(http::ws::kTryAgainLater, "503 Service Unavailable");
+        break;  // said before it is open
     }
   }
 
@@ -141,13 +163,21 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
 
   const DeskRef desk_;
   Socket* socket_ = nullptr;
-  std::unique_ptr<Publishes> publisher_;  // nullptr: it may not
+  union {
+    Opening* opening_ = nullptr;  // until it is open
+    Publishes* publisher_;        // from then on; owned; nullptr: it may not
+  };
   uint32_t since_;
   bool meta_;
   bool position_;
+  bool open_ = false;
   bool over_ = false;
 };
 static_assert(sizeof(Subscribed) <= 80, "a WebSocket subscriber's budget");
+
+void Opening::onAbort(http::AbortReason) noexcept {
+  if (socket_ != nullptr) static_cast<Subscribed&>(socket_->state()).onClose();
+}
 
 Publishing::~Publishing() {
   if (by_ != nullptr) by_->onPublisherGone();
@@ -159,7 +189,7 @@ void Publishing::onPublished(const hub::PublishResult& result) noexcept {
 
 // One at a time: what else the client sends waits, in the end at the client.
 void Subscribed::publish(const http::ws::Message& message) noexcept {
-  if (publisher_ == nullptr || over_) return;
+  if (over_ || publisher_ == nullptr) return;
   hub::Publication publication;
   publication.payload = BufferRef::copyOf(message.view());
   if (!message.isText()) publication.content_type = "application/octet-stream";
@@ -194,9 +224,8 @@ class Subscribers final : public http::ws::SocketHandler {
       meta = meta || list.element() == kMeta;
       position = position || list.element() == kPosition;
     }
-    return new (memory) Subscribed(opening->desk, meta, meta && position);
+    return new (memory) Subscribed(*desk_of_new, meta, meta && position);
   }
-  void onOpen(Socket& socket) const noexcept override { of(socket).open(socket, *opening); }
   void onMessage(Socket& socket, http::ws::Message& message) const noexcept override {
     of(socket).publish(message);
   }
@@ -225,10 +254,15 @@ Result<http::ws::Endpoint::Ref> makeEndpoint(const SubscribeOptions& options) {
 
 void openSocket(http::Exchange& exchange, const http::ws::Endpoint::Ref& endpoint, Desk& desk,
                 std::string_view channel, const hub::SubscribeOptions& options) noexcept {
-  const Opening how{desk, channel, options};
-  opening = &how;
-  http::ws::accept(exchange, endpoint);
-  opening = nullptr;
+  desk_of_new = &desk;
+  std::unique_ptr<Socket> socket = http::ws::check(exchange, endpoint);
+  desk_of_new = nullptr;
+  if (socket == nullptr) return;
+  Socket& mine = *socket;
+  auto opening = std::make_unique<Opening>(exchange, std::move(socket), channel);
+  Opening& waits = *opening;
+  exchange.listen(std::move(opening));
+  if (exchange.active()) static_cast<Subscribed&>(mine.state()).start(mine, waits, options);
 }
 
 }  // namespace roost::modules::push

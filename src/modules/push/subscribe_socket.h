@@ -12,7 +12,7 @@ namespace roost::modules::push {
 // What a route's sockets have in common. Errors: an origin that is none.
 Result<http::ws::Endpoint::Ref> makeEndpoint(const SubscribeOptions& options);
 
-// Answers the handshake and subscribes the socket.
+// Subscribes, and answers the handshake once the hub has counted the client: 101, or 503 for want of room.
 void openSocket(http::Exchange& exchange, const http::ws::Endpoint::Ref& endpoint, Desk& desk,
                 std::string_view channel, const hub::SubscribeOptions& options) noexcept;
 

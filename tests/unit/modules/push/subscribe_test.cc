@@ -266,9 +266,7 @@ TEST_CASE("subscribe: a limit refuses, and counts", "[push]") {
   test::SimPeer first = w.events();
   CHECK(test::parseAnswers(w.ask("").read()).answers.at(0).status == 503);
   CHECK(test::parseAnswers(w.events().read()).answers.at(0).has("\r\nRetry-After: "));
-  CHECK(times(w.socket().read(),
-              "\x03\xf5"
-              "503 Service Unavailable") == 1);
+  CHECK(test::parseAnswers(w.socket().read()).answers.at(0).status == 503);
   CHECK(w.count("roost_push_refused_total") == 3);
   CHECK(w.hub.numbers().subscribers == 1);
 }

@@ -87,6 +87,7 @@ class MemoryBroker final : public Broker {
   int64_t excess() const noexcept;
   // What may stand above the cap for the moment that another loop takes to give its share.
   int64_t slack() const noexcept { return static_cast<int64_t>(hub_.options.max_history_bytes / 16); }
+  HomeChannel& leastUsed() noexcept;        // REQUIRES: there is something to evict
   bool evictOldest(int64_t over) noexcept;  // false: there is nothing left to evict
   void publishOldestUse() noexcept;
 

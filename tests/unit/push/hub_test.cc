@@ -71,7 +71,7 @@ struct World {
   }
   ChannelInfo info() {
     ChannelInfo info;
-    hub.shard(1).info("news", std::make_unique<Informed>([&](const ChannelInfo& it) { info = it; }));
+    hub.shard(shards - 1).info("news", std::make_unique<Informed>([&](const ChannelInfo& it) { info = it; }));
     host.runAll();
     return info;
   }
@@ -329,6 +329,26 @@ TEST_CASE("push: memory beyond the cap takes the least recently used histories, 
     if (i < 20) CHECK_FALSE(info->exists);
     if (i >= 22) CHECK(info->messages == 1);
   }
+}
+
+TEST_CASE("push: a channel that is polled is in use") {
+  HubOptions options;
+  options.max_history_bytes = 50'000;
+  Client poll;
+  World world(1, options);
+  const MessageId polled = world.publish("a").id;
+  for (int i = 0; i < 20; ++i) {
+    world.host.now_ns += 1'000'000;
+    world.subscribe(poll, after(polled));
+    world.hub.shard(0).unsubscribe(poll);
+    Publication publication;
+    publication.payload = BufferRef::copyOf(std::string(10'000, 'x'));
+    world.hub.shard(0).publish("channel " + std::to_string(i), std::move(publication),
+                               std::make_unique<Published>([](const PublishResult&) {}));
+    world.host.runAll();
+  }
+  CHECK(world.hub.numbers().evictions > 10);
+  CHECK(world.info().messages == 1);
 }
 
 TEST_CASE("push: the cap on memory holds under a stream of messages that mirrors have too") {

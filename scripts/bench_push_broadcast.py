@@ -3,7 +3,8 @@
 
 Starts the server with "accept": "reuseport" and "fd_table": "per_thread" and as many IO threads as the limit of descriptors
 asks for. Long-poll, SSE and WebSocket subscribers of one channel come one after the other, by a swarm each, and the server's
-own memory is read each time all are there. Then a message is published once per --interval; swarm checks that each reaches
+own memory is read each time all are there. Then a message is published once per --interval, and one more that ends the run, when who has it leaves while others are still waiting
+for theirs; swarm checks that each reaches
 every subscriber once and in order, and measures the time from just before publishing until the subscriber has read it.
 
 Prints memory by transport, the time until each message had reached the last subscriber, and the slowest message of each
@@ -73,7 +74,7 @@ def start_swarm(options, server, transport, report):
     addresses = -(-options.clients * len(options.transports) // PER_ADDRESS)
     command = [options.swarm, server.url(transport), *kind, "-c", str(options.clients), "--source-addresses", str(addresses),
                "--connect-rate", str(options.connect_rate), "--connect-timeout-ms", "60000", "--settle-s", "0", "-q",
-               "--expect-sequence", "on", "--expect-messages", str(options.messages), "--json", str(report),
+               "--expect-sequence", "on", "--expect-messages", str(options.messages + 1), "--json", str(report),
                "-d", str(options.messages * options.interval + 900)]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
@@ -101,12 +102,16 @@ def gather(options, server, folder, swarms):
     return own
 
 
-def publish(options, server):
+def publish(options, server, number):
+    server.publish(f"{number} {time.monotonic_ns()} ".ljust(options.message_bytes, "x"))
+    print(f"message {number} published", flush=True)
+
+
+def publish_all(options, server):
     begin = time.monotonic()
     for number in range(1, options.messages + 1):
         time.sleep(max(0, begin + (number - 1) * options.interval - time.monotonic()))
-        server.publish(f"{number} {time.monotonic_ns()} ".ljust(options.message_bytes, "x"))
-        print(f"message {number} published", flush=True)
+        publish(options, server, number)
 
 
 def measure(options, folder):
@@ -119,10 +124,11 @@ def measure(options, folder):
         time.sleep(0.5)
         own = gather(options, server, folder, swarms)
         before = processor.use(pids)
-        publish(options, server)
+        publish_all(options, server)
         processor.wait_until_quiet(pids, quiet_s=1, busy=0.2)
         own.append(memory.own_bytes(pids)["private"])
         after = processor.use(pids)
+        publish(options, server, options.messages + 1)
         for swarm in swarms.values():
             swarm.wait(120)
         reports = {transport: json.loads((folder / f"{transport}.json").read_text()) for transport in swarms}
@@ -131,6 +137,9 @@ def measure(options, folder):
             if swarm.poll() is None:
                 process.stop(swarm)
         server.stop()
+    for report in reports.values():
+        report.pop("samples")
+        report["last_broadcast"] = report["broadcasts"].pop()
     return {"own": own, "cpu_s": (after[0] - before[0]) / 1e9, "reports": reports}
 
 
@@ -172,14 +181,13 @@ def main():
         result = measure(options, pathlib.Path(folder))
     show(options, result)
     if options.json:
-        for report in result["reports"].values():
-            report.pop("samples")
         pathlib.Path(options.json).write_text(json.dumps({"options": vars(options), **result}, indent=1))
     if options.svg:
         pathlib.Path(options.svg).write_text(draw(options, result["reports"]))
-    wanted = options.clients * options.messages
+    wanted = options.clients * (options.messages + 1)
     complete = all(report["messages_total"] == wanted and report["errors"]["total"] == 0
                    and [each["receivers"] for each in report["broadcasts"]] == [options.clients] * options.messages
+                   and report["last_broadcast"]["number"] == options.messages + 1
                    for report in result["reports"].values())
     own = result["own"]
     most = max(after - before for before, after in zip(own, own[1:-1]))

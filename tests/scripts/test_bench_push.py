@@ -42,7 +42,7 @@ def test_a_message_to_all_transports_at_once(tmp_path):
                        "--threads", 2, "--json", tmp_path / "r.json", "--svg", tmp_path / "p.svg")
     assert code == 0, output
     reports = json.loads((tmp_path / "r.json").read_text())["reports"]
-    assert [report["messages_total"] for report in reports.values()] == [100] * 3
+    assert [report["messages_total"] for report in reports.values()] == [150] * 3
     assert "| 99 % ≤ |" in output and (tmp_path / "p.svg").read_text().count("<path") > 10
 
 

@@ -43,6 +43,8 @@ struct HubOptions {
   // What is kept on a loop for subscribers that lag, beyond the channel's history, per channel.
   uint32_t slow_window_messages = 256;
   uint64_t slow_window_bytes = 1u << 20;
+  // What somebody is given from within subscribe() and resume(); the rest comes beside what others are given.
+  uint32_t at_once_messages = 256;
   uint32_t max_idempotency_keys = 64;  // remembered per channel
 };
 

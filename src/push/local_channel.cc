@@ -7,13 +7,6 @@
 #include "push/loop_shard.h"
 
 namespace roost::push {
-namespace {
-
-// Messages that a subscriber is given from within subscribe() or resume(); the sweep goes on.
-constexpr uint32_t kAtOnce = 256;
-
-}  // namespace
-
 LocalChannel::LocalChannel(LoopShard& shard, BufferRef name_bytes, uint64_t name_hash,
                            uint32_t serial) noexcept
     : Named(std::move(name_bytes), name_hash), shard_(shard), serial_(serial) {}
@@ -106,8 +99,7 @@ void LocalChannel::begin(Subscriber& subscriber, const SubscribeOptions& options
   ++subscribers_;
   subscriber.seq_ = start.seq | (static_cast<uint64_t>(options.slow) << kPolicyShift);
   setState(subscriber, State::kActive);
-  todo_floor_ = todo_.linked() ? std::min(todo_floor_, start.seq) : start.seq;
-  todo_.insertBefore(subscriber.hook_);
+  catchUp(subscriber);
   joined(start.seq);
   const LoopShard::Guard guard(shard_, subscriber);
   const MessageId position = idBefore(start.seq + 1);
@@ -118,12 +110,12 @@ void LocalChannel::begin(Subscriber& subscriber, const SubscribeOptions& options
     const Delivery answer = subscriber.onGap(start.told);
     if (guard.gone()) return;
     if (answer != Delivery::kAccepted) {
-      settle(subscriber, answer == Delivery::kBlocked ? Outcome::kBlockedByGap : Outcome::kEnded);
+      settle(subscriber, answer == Delivery::kBlocked ? Outcome::kBlockedByGap : Outcome::kEnded, replay_);
       return;
     }
   }
-  uint32_t budget = kAtOnce;
-  settle(subscriber, deliver(subscriber, budget));
+  uint32_t budget = shard_.options().at_once_messages;
+  settle(subscriber, deliver(subscriber, budget), replay_);
 }
 
 LocalChannel::Begin LocalChannel::beginOf(const Start& start) const noexcept {
@@ -234,8 +226,9 @@ LocalChannel::Outcome LocalChannel::skipLost(Subscriber& subscriber) noexcept {
   return answer == Delivery::kAccepted ? Outcome::kMore : Outcome::kEnded;
 }
 
-// Puts it where it belongs after it was given something. Where the outcome is kGone it is not touched.
-void LocalChannel::settle(Subscriber& subscriber, Outcome outcome) noexcept {
+// Puts it where it belongs after it was given something: where it lacks more, at the end of the list it came
+// from. Where the outcome is kGone it is not touched.
+void LocalChannel::settle(Subscriber& subscriber, Outcome outcome, ListHook& from) noexcept {
   shard_.wantTidy(*this);
   switch (outcome) {
     case Outcome::kGone:
@@ -260,8 +253,7 @@ void LocalChannel::settle(Subscriber& subscriber, Outcome outcome) noexcept {
       return;
     case Outcome::kMore:
       subscriber.hook_.unlink();
-      todo_floor_ = todo_.linked() ? std::min(todo_floor_, seqOf(subscriber)) : seqOf(subscriber);
-      todo_.insertBefore(subscriber.hook_);
+      from.insertBefore(subscriber.hook_);
       shard_.wantSweep(*this);
       return;
   }
@@ -286,10 +278,15 @@ void LocalChannel::resume(Subscriber& subscriber) noexcept {
   if (state == State::kBlocked) given(seq);
   setState(subscriber, State::kActive);
   subscriber.hook_.unlink();
-  todo_floor_ = todo_.linked() ? std::min(todo_floor_, seq) : seq;
-  todo_.insertBefore(subscriber.hook_);
-  uint32_t budget = kAtOnce;
-  settle(subscriber, deliver(subscriber, budget));
+  catchUp(subscriber);
+  uint32_t budget = shard_.options().at_once_messages;
+  settle(subscriber, deliver(subscriber, budget), replay_);
+}
+
+void LocalChannel::catchUp(Subscriber& subscriber) noexcept {
+  const uint64_t seq = seqOf(subscriber);
+  replay_floor_ = replay_.linked() ? std::min(replay_floor_, seq) : seq;
+  replay_.insertBefore(subscriber.hook_);
 }
 
 void LocalChannel::remove(Subscriber& subscriber) noexcept {
@@ -335,7 +332,7 @@ void LocalChannel::endList(ListHook& list, EndReason reason) noexcept {
 void LocalChannel::endAll(EndReason reason) noexcept {
   Unbegun unbegun{};
   while (takeUnbegun(unbegun)) unbegun.subscriber->onEnd(reason);
-  for (ListHook* list : {&todo_, &done_, &blocked_, &strict_}) endList(*list, reason);
+  for (ListHook* list : {&todo_, &done_, &replay_, &blocked_, &strict_}) endList(*list, reason);
 }
 
 void LocalChannel::onRefused(EndReason reason) noexcept {

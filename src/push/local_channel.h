@@ -18,12 +18,12 @@ class LoopShard;
 // ring. Owned by its LoopShard, whose thread it is used on.
 //
 // The ring keeps, of the messages up to the newest: what home's history has; what not every subscriber that
-// keeps up has been given; and, for those that lag (blocked), a bounded window beyond.
+// keeps up has been given; and, for those that lag (blocked, or catching up), a bounded window beyond.
 //
-// Subscribers stand in one of three lists: `todo_` (the sweep comes to them), `done_` (it has been with them
-// in this round), `blocked_` (until resume()). A round gives each of `todo_` all that it lacks; when it is
-// over and newer messages have come, the two change places. Those who wait for home's answer stand in
-// `waiting_`.
+// Subscribers stand in one of these lists: `todo_` (the sweep comes to them), `done_` (it has been with them
+// in this round), `replay_` (they catch up, a piece at a time beside the others, and are done then),
+// `blocked_` (until resume()). A round gives each of `todo_` all that it lacks; when it is over and newer
+// messages have come, `done_` becomes `todo_`. Those who wait for home's answer stand in `waiting_`.
 //
 // Any call of a subscriber may unsubscribe, destroy or subscribe any others of the shard, so nothing is held
 // across one but what LoopShard::Guard watches. The ring and the channel itself change only when no call is
@@ -65,7 +65,7 @@ class LocalChannel : public Named<LocalChannel> {
 
   // Gives messages to those who lack some, about `budget` of them; it counts down.
   void sweep(uint32_t& budget) noexcept;
-  bool toSweep() const noexcept { return todo_.linked(); }
+  bool toSweep() const noexcept { return todo_.linked() || replay_.linked(); }
   // Lets go of what nobody needs any more. REQUIRES: no subscriber's call is on the stack.
   void tidy() noexcept;
   bool unused() const noexcept { return subscribers_ == 0 && waiting_count_ == 0; }
@@ -129,12 +129,14 @@ class LocalChannel : public Named<LocalChannel> {
   // Gives one subscriber up to `budget` messages of those it lacks.
   Outcome deliver(Subscriber& subscriber, uint32_t& budget) noexcept;
   Outcome skipLost(Subscriber& subscriber) noexcept;
-  void settle(Subscriber& subscriber, Outcome outcome) noexcept;
+  void settle(Subscriber& subscriber, Outcome outcome, ListHook& from) noexcept;
+  void catchUp(Subscriber& subscriber) noexcept;
   void block(Subscriber& subscriber, State state) noexcept;
   // Unlinks a subscription that has begun, and counts it out.
   void leave(Subscriber& subscriber) noexcept;
   void endList(ListHook& list, EndReason reason) noexcept;
   void nextRound() noexcept;
+  void visit(ListHook& list, uint32_t& budget) noexcept;
   uint64_t sweptSeq() const noexcept;
   bool keeps(uint64_t seq, uint64_t keep_from) const noexcept;
   void endTooSlow() noexcept;
@@ -146,7 +148,7 @@ class LocalChannel : public Named<LocalChannel> {
   void closeTickets(bool all) noexcept;
 
   LoopShard& shard_;
-  ListHook todo_, done_, blocked_, strict_, waiting_;  // strict_: blocked ones with SlowPolicy::kDisconnect
+  ListHook todo_, done_, replay_, blocked_, strict_, waiting_;  // strict_: blocked ones that are not to lag
   MessageRing ring_;
   MessageId last_;
   uint64_t history_first_ = 1;
@@ -156,6 +158,7 @@ class LocalChannel : public Named<LocalChannel> {
   // Lower bounds of what those in the lists have had.
   uint64_t todo_floor_ = 0;
   uint64_t round_seq_ = 0;  // of done_
+  uint64_t replay_floor_ = 0;
   uint64_t blocked_floor_ = 0;
   uint64_t strict_floor_ = 0;
   uint64_t backlog_seq_ = 0;  // messages beyond it count in this shard's backlog

@@ -47,13 +47,21 @@ void LocalChannel::nextRound() noexcept {
 }
 
 void LocalChannel::sweep(uint32_t& budget) noexcept {
-  while (budget > 0 && todo_.linked()) {
-    Subscriber& subscriber = of(*todo_.next);
+  uint32_t replaying = !replay_.linked() ? 0 : todo_.linked() ? (budget + 3) / 4 : budget;
+  budget -= replaying;
+  visit(todo_, budget);
+  visit(replay_, replaying);
+  budget += replaying;
+  shard_.wantTidy(*this);
+}
+
+void LocalChannel::visit(ListHook& list, uint32_t& budget) noexcept {
+  while (budget > 0 && list.linked()) {
+    Subscriber& subscriber = of(*list.next);
     const uint32_t before = budget;
-    settle(subscriber, deliver(subscriber, budget));
+    settle(subscriber, deliver(subscriber, budget), list);
     if (budget == before) --budget;  // to tell somebody of an end takes time too
   }
-  shard_.wantTidy(*this);
 }
 
 // Up to where every subscriber that keeps up has been given the messages.
@@ -64,11 +72,12 @@ uint64_t LocalChannel::sweptSeq() const noexcept {
   return seq;
 }
 
-// Whether a message that only the blocked may need is still in their window.
+// Whether a message that only those who lag may need is still in their window.
 bool LocalChannel::keeps(uint64_t seq, uint64_t keep_from) const noexcept {
   uint64_t needed = UINT64_MAX;
   if (blocked_.linked()) needed = blocked_floor_ + 1;
   if (strict_.linked()) needed = std::min(needed, strict_floor_ + 1);
+  if (replay_.linked()) needed = std::min(needed, replay_floor_ + 1);
   return seq >= needed && keep_from - seq <= shard_.options().slow_window_messages &&
          ring_.bytesBefore(keep_from) - ring_.bytesBefore(seq) <= shard_.options().slow_window_bytes;
 }

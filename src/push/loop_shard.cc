@@ -153,12 +153,13 @@ void LoopShard::runSweep() noexcept {
   const Entry entry(*this);
   sweep_posted_ = false;
   const int64_t until_ns = hub_.host.nowNs() + kSliceNs;
-  for (uint32_t left = kSliceDeliveries; left > 0 && turns_.linked(); left -= kTurn) {
+  for (uint32_t left = kSliceDeliveries; left > 0 && turns_.linked();) {
     LocalChannel& channel = LocalChannel::firstOf(turns_);
     channel.turn.unlink();
     uint32_t budget = kTurn;
     channel.sweep(budget);
     if (channel.toSweep() && !channel.turn.linked()) turns_.insertBefore(channel.turn);
+    left -= std::min(left, kTurn - budget + 1);
     if (hub_.host.nowNs() >= until_ns) break;
   }
   if (turns_.linked()) wantSweep(LocalChannel::firstOf(turns_));

@@ -48,7 +48,7 @@ void MemoryBroker::attachHere(uint32_t from, const ChannelKey& key) noexcept {
     at(from, [key](MemoryBroker& part) { part.client_.onAttachRefused(key, EndReason::kTooManyChannels); });
     return;
   }
-  channel->age(hub_.host.nowNs());
+  age(*channel);
   channel->attach(from, key.serial);
   if (!channel->counts) channel->counts = ChannelCounts::Ref::make();
   used(*channel);

@@ -78,6 +78,8 @@ class MemoryBroker final : public Broker {
   // Sets when it is next looked at, or drops it where nothing holds it any more.
   void reconsider(HomeChannel& channel) noexcept;
   void drop(HomeChannel& channel) noexcept;
+  // Lets go of what is too old, and tells the mirrors.
+  void age(HomeChannel& channel) noexcept;
   void tellTrimmed(HomeChannel& channel) noexcept;
   void visitDue() noexcept;
   void endWaits(int64_t now_ns) noexcept;

@@ -24,7 +24,7 @@ constexpr int64_t kLeavingNs = 10 * int64_t{1'000'000};  // in which mirrors let
 void MemoryBroker::info(const ChannelKey& key, CallId call) noexcept {
   at(hub_.homeOf(key.hash), [from = index_, key, call](MemoryBroker& home) {
     HomeChannel* channel = home.channels_.find(key.name.view(), key.hash);
-    if (channel != nullptr) channel->age(home.hub_.host.nowNs());
+    if (channel != nullptr) home.age(*channel);
     home.answer(from, call, channel == nullptr ? ChannelInfo{} : home.infoOf(*channel));
   });
 }
@@ -116,6 +116,12 @@ void MemoryBroker::reconsider(HomeChannel& channel) noexcept {
   wheel_[look_s % kWheel].insertBefore(channel.wheelHook());
 }
 
+void MemoryBroker::age(HomeChannel& channel) noexcept {
+  const uint64_t first = channel.history.first();
+  channel.age(hub_.host.nowNs());
+  if (channel.history.first() != first) tellTrimmed(channel);
+}
+
 void MemoryBroker::tellTrimmed(HomeChannel& channel) noexcept {
   for (const HomeChannel::Attachment& attachment : channel.attachments) {
     tell(attachment.shard,
@@ -154,9 +160,7 @@ void MemoryBroker::visitDue() noexcept {
     }
     HomeChannel& channel = HomeChannel::ofWheel(*due_.next);
     channel.wheelHook().unlink();
-    const uint64_t first = channel.history.first();
-    channel.age(now_ns);
-    if (channel.history.first() != first) tellTrimmed(channel);
+    age(channel);
     if (channel.keys != nullptr) {
       channel.keys->age(now_ns);
       if (channel.keys->empty()) forgetKeys(channel);

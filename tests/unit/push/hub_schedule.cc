@@ -213,6 +213,7 @@ void Schedule::choose() {
   gap_block_percent_ = chance(50) ? 0 : static_cast<uint32_t>(random(60));
   nested_percent_ = chance(50) ? 0 : static_cast<uint32_t>(random(30));
   options_.slow_window_messages = static_cast<uint32_t>(random(4));
+  options_.at_once_messages = static_cast<uint32_t>(1 + random(6));
   bytes_window_ = chance(20);
   if (bytes_window_) options_.slow_window_bytes = random(600);
   if (chance(20)) options_.max_backlog_messages = 1 + static_cast<uint32_t>(random(6));

@@ -290,6 +290,48 @@ TEST_CASE("push: history ages, by the policy of the latest publication") {
   CHECK_FALSE(world.info().exists);
 }
 
+TEST_CASE("push: who asks of a channel does not hide its age from those who come") {
+  Client listener, late;
+  World world;
+  world.subscribe(listener, {}, 1);
+  world.publish("old", 0, [](Publication& made) { made.history_s = 2; });
+  world.host.now_ns += 2'000'000'000;  // and no tick yet
+  CHECK(world.info().messages == 0);
+  world.later(1);
+  world.subscribe(late, {Start::Kind::kOldest, 0, {}}, 1);
+  CHECK(late.heard == Heard{"+"});
+  CHECK(world.hub.numbers().history_bytes == 0);
+}
+
+TEST_CASE("push: those who catch up do not hold up those who are live, nor publishers") {
+  HubOptions options;
+  options.at_once_messages = 1;
+  options.max_backlog_messages = 32;
+  Client live, behind;
+  World world(1, options);
+  const auto keep = [](Publication& made) { made.history_messages = 20000; };
+  for (int i = 0; i < 20000; ++i) world.publish(std::to_string(i), 0, keep);
+  world.subscribe(live, {});
+  world.hub.shard(0).subscribe("news", {{Start::Kind::kOldest, 0, {}}, SlowPolicy::kDropOldest}, behind);
+  PublishStatus status = PublishStatus::kNoMemory;
+  for (int i = 0; i < 20; ++i) {
+    Publication publication;
+    publication.payload = BufferRef::copyOf("live");
+    keep(publication);
+    world.host.as(0, [&] {
+      world.hub.shard(0).publish(
+          "news", std::move(publication),
+          std::make_unique<Published>([&](const PublishResult& result) { status = result.status; }));
+    });
+    CHECK(status == PublishStatus::kPublished);
+    for (int turn = 0; turn < 2; ++turn) world.host.runOne(0);
+  }
+  CHECK(live.heard.size() >= 20);  // the last may be on its way
+  CHECK(behind.heard.size() < 20000);
+  world.host.runAll();
+  CHECK(behind.heard.size() == 1 + 20000 + 20);
+}
+
 TEST_CASE("push: a channel takes so many messages a second") {
   World world;
   const auto publish = [&] {

@@ -1,3 +1,6 @@
+#include <string_view>
+
+#include "http/ascii.h"
 #include "http/ws/origins.h"
 #include "modules/push/subscribe.h"
 
@@ -31,6 +34,16 @@ SlowPolicy slowOf(const std::string& text) noexcept {
   return text == "disconnect" ? SlowPolicy::kDisconnect : SlowPolicy::kDropOldest;
 }
 
+// Fields that long-poll answers have, or that say where an answer ends.
+bool isTaken(std::string_view name) noexcept {
+  for (const char* taken : {"Cache-Control", "Connection", "Content-Length", "Content-Type", "Date", "Etag",
+                            "Keep-Alive", "Last-Modified", "Push-Gap", "Server", "Trailer",
+                            "Transfer-Encoding", "Upgrade", "Vary", "X-EventSource-Event"}) {
+    if (http::equalsToken(name, taken)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<SubscribeOptions> SubscribeOptions::fromConfig(config::Node node, const std::string& channel,
@@ -62,6 +75,9 @@ Result<SubscribeOptions> SubscribeOptions::fromConfig(config::Node node, const s
   const Status admitted = http::ws::OriginPolicy::compile(options.origins).status();
   if (!admitted.ok()) return Status::error("origins: " + admitted.message());
   options.id_header = textOr(node["id_header"]);
+  if (isTaken(options.id_header)) {
+    return Status::error("id_header: \"" + options.id_header + "\" is a field that answers have already");
+  }
   options.id_query = textOr(node["id_query"]);
   return options;
 }

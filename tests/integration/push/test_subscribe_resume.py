@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from roost_server import eventually
+from roost_server import eventually, run_server
 from subscribe_case import SUBSCRIBE, WAYS, Poll, Stream, fresh, id_of, listening, publish, socket, wait_for
 
 
@@ -178,7 +178,6 @@ def test_stop(start_server):
 
 
 def test_explained(tmp_path):
-    from roost_server import run_server
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "server.json").write_text(json.dumps({"port": 0, **SUBSCRIBE}))
     for target in ("/sub/room", "/interval/room"):
@@ -198,3 +197,39 @@ def test_count_is_exact_when_many_come_and_go(push):
         assert id_of(poll.answer()) == sent
         poll.wire.close()
     wait_for(push, channel, 0)
+
+
+# What else stands on a route
+
+WATCHED = {"http": {"sites": [{"host": ["*"], "routes": [
+    {"path": "/pub/{channel}", "push_publish": {}},
+    {"path": "/sub/{channel}", "push_subscribe": {"timeout_ms": 60000}, "connection_limit": {"max": 2},
+     "access_log": {"path": "logs/watched.log", "format": "{method} {path} {status} {bytes}"}},
+]}]}}
+
+
+def test_logged_and_limited_while_parked(start_server):
+    server = start_server(WATCHED)
+    channel = fresh()
+    with Poll(server, "/sub/" + channel) as one, Stream(server, "/sub/" + channel) as two:
+        wait_for(server, channel, 2)
+        assert server.ask("/sub/" + channel).status in (429, 503)
+        publish(server, channel, "hello")
+        assert one.answer().body == b"hello" and two.texts(1) == ["hello"]
+        eventually(lambda: server.ask("/sub/" + channel).status == 200, "the answered poll's place is free again")
+
+    def logged():
+        return sorted((server.folder / "logs" / "watched.log").read_text().splitlines())
+    poll = f"GET /sub/{channel} 200 5"
+    eventually(lambda: logged().count(poll) == 2 and len(logged()) >= 4, "the polls, the stream and the refusal in the log")
+
+
+@pytest.mark.parametrize("keys, why", [
+    ({"id_header": "content-length"}, "id_header"), ({"origins": ["nonsense"]}, "origins"), ({"channel": "{what}"}, "channel"),
+    ({"transports": ["telepathy"]}, "transports"), ({"first_message": "last"}, "first_message"), ({"timeout_status": 200}, "timeout")])
+def test_configurations_that_are_refused(tmp_path, keys, why):
+    (tmp_path / "conf").mkdir()
+    config = {"port": 0, "http": {"sites": [{"host": ["*"], "routes": [{"path": "/s/{channel}", "push_subscribe": keys}]}]}}
+    (tmp_path / "conf" / "server.json").write_text(json.dumps(config))
+    result = run_server("-t", "-f", tmp_path / "conf" / "server.json")
+    assert result.returncode != 0 and why in result.stdout + result.stderr, result

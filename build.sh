@@ -28,9 +28,9 @@ usage: ./build.sh [VERB] [OPTION...]
   run [ARGS...]     build, then serve html/ in the foreground (ARGS go to the server)
   build [PRESET]    release (default), debug, asan, tsan
   test              format, layers, generated files, unit and integration tests, the unit tests and a brief
-                    fuzzing under ASan + UBSan, the multi-threaded ones under TSan
-  test --full       as above, then a million schedules of the push hub, clang-tidy, all unit and integration tests
-                    under every sanitizer, and FUZZ_SECONDS (300) of libFuzzer per target
+                    fuzzing under ASan + UBSan, the multi-threaded ones under TSan, push under torture with both
+  test --full       as above, then push under torture at full size, a million schedules of its hub, clang-tidy, all
+                    unit and integration tests under every sanitizer, and FUZZ_SECONDS (300) of libFuzzer per target
   bench [NAME ...]  build and run all benchmarks, or one: static (this server beside its peers) or the
                     NAME of tests/bench/NAME_bench.cc; further arguments go to it
   format            format the sources in place

@@ -296,8 +296,8 @@ class Follower(Subscriber):
         self._account()
         if self.anything and number >= (self.next or 0):
             self.next, self.anything = number, False
-        assert number == self.next, (f"{self.channel} over {self.transport}: message {number} came where {self.next} was to come, "
-                                     f"id {message_id}; {list(self.story)}")
+        assert number == self.next, (f"{self.channel} over {self.transport}: message {number} came where {self.next} was "
+                                     f"to come, id {message_id}; {list(self.story)}")
         if self.ids is not None and message_id:
             known = self.ids.setdefault(number, message_id)
             assert known == message_id, f"message {number} has the ids {known} and {message_id}"

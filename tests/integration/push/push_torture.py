@@ -40,7 +40,7 @@ def push_config(publish=None, subscribe=None, push=None, accept="handoff", **mor
     publish = {"history": {"messages": 100000, "seconds": 3600}, "max_message_bytes": 4 * MIB, **(publish or {})}
     routes = [{"path": "/pub/{channel}", "push_publish": publish},
               {"path": "/witness/{channel}", "push_publish": {"history": {"messages": 1000, "seconds": 3600}}},
-              {"path": "/sub/{channel}", "push_subscribe": {"transports": ["long_poll", "sse", "websocket"], **(subscribe or {})}}]
+              {"path": "/sub/{channel}", "push_subscribe": subscribe or {}}]
     routes += more.pop("routes", [])
     return {"worker_processes": 4, "accept": accept, "push": push or {}, "log": {"level": "INFO"},
             "http": {"max_body_size": 64 * MIB, "sites": [{"host": ["*"], "routes": routes}]}, **more}
@@ -57,6 +57,12 @@ def channel_info(asker, channel):
     answer = asker.get("GET", f"/pub/{channel}", JSON)
     assert answer.status in (200, 404), answer
     return json.loads(answer.body) if answer.status == 200 else None
+
+
+def subscribers(asker, channel):
+    """How many the channel has, by its own account."""
+    info = channel_info(asker, channel)
+    return info["subscribers"] if info else 0
 
 
 class Publisher:
@@ -80,7 +86,8 @@ class Publisher:
                 break
             channel, body = message
             self.pending += 1
-            self.asker.ask("POST", f"{self.under}/{channel}", self.extra, body, lambda answer, channel=channel: self._answer(channel, answer))
+            self.asker.ask("POST", f"{self.under}/{channel}", self.extra, body,
+                           lambda answer, channel=channel: self._answer(channel, answer))
         return self
 
     def _answer(self, channel, answer):
@@ -120,7 +127,8 @@ class Witness:
         self.worst_s = 0.0  # from sending a publication until all have it
         self.begun = collections.deque()
         self.publisher = Publisher(reactor, server.address, depth=1, on_answer=self._go, under="/witness")
-        self.followers = [Follower(reactor, server.address, self.channel, transport) for transport in (SSE, META, PLAIN, POLL) * 2]
+        self.followers = [Follower(reactor, server.address, self.channel, transport)
+                          for transport in (SSE, META, PLAIN, POLL) * 2]
         for follower in self.followers:
             follower.step = self._go
 

@@ -89,7 +89,8 @@ def test_many_begin_a_message_and_never_end_it(server):
 
 
 def test_handshakes_that_are_none(server):
-    good = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+    good = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
     for changes, statuses in (({"Sec-WebSocket-Key": "short"}, (400,)), ({"Sec-WebSocket-Key": None}, (400,)),
                               ({"Sec-WebSocket-Version": "12"}, (426,)), ({"Origin": "http://elsewhere.example"}, (403,)),
                               ({"Sec-WebSocket-Key": "x" * 7000}, (400,))):

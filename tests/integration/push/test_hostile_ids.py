@@ -14,9 +14,10 @@ NOW = 1_800_000_000
 IDS = [
     f"{NOW}:999999999-00000001", f"{NOW}:{2**63}-5f3a9c01", f"{NOW}:{2**64 - 1}-5f3a9c01", f"{NOW}:{2**64}-5f3a9c01",
     f"{NOW}:{HUGE}-5f3a9c01", f"{HUGE}:1-5f3a9c01", f"{2**63}:1-5f3a9c01", f"{2**63 - 1}:1-5f3a9c01", f"{-2**63}:1-5f3a9c01",
-    "-1:1-5f3a9c01", "-1:-1--1", "0:0-00000000", "0:0", ":", "1:", ":1", "::", "1:1:1", "1:1-", "1:-", "1:1-5f3a9c01-1", "1:1-5f3a9c0",
-    "1:1-5f3a9c011", "1:1-5F3A9C01", "1:+1-5f3a9c01", "1: 1-5f3a9c01", "1:0x1-5f3a9c01", "1.5:1-5f3a9c01", "1e9:1-5f3a9c01", "x", "newest",
-    "%", "%0", "%zz", "%00", "%0d%0aX:%20y", "1%3A1-5f3a9c01", "%31:%31", "\u00e9", "%ff%fe", '"', '""', 'W/"', "1:W/", '1:W/"', '1:"', '1:""',
+    "-1:1-5f3a9c01", "-1:-1--1", "0:0-00000000", "0:0", ":", "1:", ":1", "::", "1:1:1", "1:1-", "1:-", "1:1-5f3a9c01-1",
+    "1:1-5f3a9c0", "1:1-5f3a9c011", "1:1-5F3A9C01", "1:+1-5f3a9c01", "1: 1-5f3a9c01", "1:0x1-5f3a9c01", "1.5:1-5f3a9c01",
+    "1e9:1-5f3a9c01", "x", "newest", "%", "%0", "%zz", "%00", "%0d%0aX:%20y", "1%3A1-5f3a9c01", "%31:%31", "\u00e9", "%ff%fe",
+    '"', '""', 'W/"', "1:W/", '1:W/"', '1:"', '1:""',
     '1:W/"1-5f3a9c01', "1:1,1:1", "1:[1],2", "1:1-ffffffff", "x" * 8000, "1" * 8000, ":" * 8000, "1:" + '"' * 7000, "%41" * 2500,
 ]
 
@@ -67,11 +68,13 @@ def test_ids_that_nobody_was_given(shared_server, text):
             asking.append(subscriber)
         reactor.settle(5)
         publisher.run([(channel, payload(channel, 3))])  # for those who wait for something later than they have named
-        reactor.run_until(lambda: all(s.refused or s.got and (s.transport == POLL or s.got[-1] == payload(channel, 3)) for s in asking),
+        last = payload(channel, 3)
+        reactor.run_until(lambda: all(s.refused or s.got and (s.transport == POLL or s.got[-1] == last) for s in asking),
                           lambda: [(s.transport, s.path[:80], s.fields, s.got) for s in asking if not s.got])
         expected = [payload(channel, n) for n in range(4)]
         for subscriber in asking:
-            what = (subscriber.transport, subscriber.path[:100], [f[:100] for f in subscriber.fields], subscriber.refused, subscriber.got)
+            what = (subscriber.transport, subscriber.path[:100], [f[:100] for f in subscriber.fields], subscriber.refused,
+                    subscriber.got)
             print(*what, "gap" if subscriber.gap else "")
             if subscriber.refused:
                 assert subscriber.refused in ("400", "414", "431") and not subscriber.got, what
@@ -87,7 +90,8 @@ def test_what_a_publisher_cannot_forge(shared_server):
     server = shared_server(push_config())
     refused = [["X-EventSource-Event: gap"], ["X-EventSource-Event: a\rid: 1:1"], ["X-EventSource-Event: a\nid: 1:1"],
                ["X-EventSource-Event: a\0b"], ["Content-Type: text/plain\rid: 1:1"]]
-    bodies = [b"x\ny", b"x\r\ny", b"x\ry", b"a\n\nid: 9:9\nevent: gap\ndata: {}\n\n", b"\n", b"\r", b"id: 9:9", b"event: gap\n\nb", b": c",
+    bodies = [b"x\ny", b"x\r\ny", b"x\ry", b"a\n\nid: 9:9\nevent: gap\ndata: {}\n\n", b"\n", b"\r", b"id: 9:9",
+              b"event: gap\n\nb", b": c",
               b"a\rdata: b\r\rid: 7", b"\n\n\n", "a\u2028b\u0085c".encode()]
     with Reactor() as reactor, Witness(reactor, server):
         got = {transport: [] for transport in (SSE, META)}
@@ -109,12 +113,13 @@ def test_what_a_publisher_cannot_forge(shared_server):
         assert got[SSE] == [(ids[i], body, "news") for i, body in enumerate(normal)]
 
 
-def test_a_million_odd_names(shared_server):
+def test_odd_names(shared_server):
     """Names of every kind are names, or refused; none of them is another's."""
     server = shared_server(push_config())
     with Reactor() as reactor, Witness(reactor, server):
         seen = {}
-        for name in ["a%2Fb", "a%00b", "%0d%0a", "%ff", "..%2f", "%2e%2e", "x" * 1000, "x" * 5000, "%e2%80%ae", "a;b", "a,b", "a+b", "a%20b", "{a}", "%25"]:
+        for name in ["a%2Fb", "a%00b", "%0d%0a", "%ff", "..%2f", "%2e%2e", "x" * 1000, "x" * 5000, "%e2%80%ae", "a;b", "a,b",
+                     "a+b", "a%20b", "{a}", "%25"]:
             answer = Asker(reactor, server.address).get("POST", f"/pub/{name}", ["Accept: application/json"], b"x")
             seen[name] = answer.status
             assert answer.status in (202, 400, 403, 404, 414, 431), (name, answer)

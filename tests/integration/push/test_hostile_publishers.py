@@ -8,7 +8,7 @@ from push_torture import MIB, Witness, channel_info, push_config
 from push_wire import Asker, Peer, Reactor, read_head
 
 LIMIT = 100_000
-ROUTES = [{"path": "/batch", "push_publish": {"channel": "none", "batch": {}, "max_message_bytes": LIMIT}}]
+ROUTES = [{"path": "/batch", "push_publish": {"channel": "none", "batch": {}, "max_message_bytes": LIMIT, "history": {"messages": 100}}}]
 
 
 def asked(body, *fields, method="POST", target="/pub/h"):
@@ -31,7 +31,8 @@ BAD = {
     "a terabyte announced": (asked(b"", "Content-Length: 1000000000000"), {413}),
     "a megabyte expected": (asked(b"", "Content-Length: 1000000", "Expect: 100-continue"), {413}),
     "a byte too many": (asked(b"x" * (LIMIT + 1), f"Content-Length: {LIMIT + 1}"), {413}),
-    "a byte too many, in chunks": (asked(b"%x\r\n" % (LIMIT + 1) + b"x" * (LIMIT + 1) + b"\r\n0\r\n\r\n", "Transfer-Encoding: chunked"), {413}),
+    "a byte too many, in chunks": (asked(b"%x\r\n" % (LIMIT + 1) + b"x" * (LIMIT + 1) + b"\r\n0\r\n\r\n",
+                                         "Transfer-Encoding: chunked"), {413}),
     "another coding": (asked(b"x", "Transfer-Encoding: gzip, chunked"), {400, 501}),
     "PATCH": (asked(b"x", "Content-Length: 1", method="PATCH"), {405, 501}),
     "a name of a megabyte": (asked(b"x", "Content-Length: 1", target="/pub/" + "n" * MIB), {400, 414, 431}),
@@ -46,23 +47,26 @@ def deep(depth, inner=""):
 
 
 BATCHES = {
-    "nothing": (b"", {400}), "no JSON": (b"{", {400}), "not an array": (b'{"channel":"h","data":"x"}', {400}), "a number": (b"1", {400}),
+    "nothing": (b"", {400}), "no JSON": (b"{", {400}), "a number": (b"1", {400}),
+    "not an array": (b'{"channel":"h","data":"x"}', {400}),
     "an array a thousand deep": (deep(1000).encode(), {400}), "an array 90,000 deep": (b"[" * 90000, {400, 413}),
     "45,000 deep, closed": (deep(45000).encode(), {400, 413}), "objects 15,000 deep": (b'[{"a":' * 15000, {400, 413}),
-    "a million entries": (b"[" + b"{}," * 1_000_000 + b"{}]", {400, 413}), "30,000 entries": (b"[" + b"1," * 30000 + b"1]", {200, 400, 413}),
+    "a million entries": (b"[" + b"{}," * 1_000_000 + b"{}]", {400, 413}),
+    "30,000 entries": (b"[" + b"1," * 30000 + b"1]", {200, 400, 413}),
     "30,000 empty ones": (b"[" + b"{}," * 30000 + b"{}]", {200, 400, 413}),
     "bytes behind it": (b'[{"channel":"h","data":"x"}]x', {400}), "not UTF-8": (b'[{"channel":"h","data":"\xff"}]', {400}),
     "half a pair": (b'[{"channel":"h","data":"\\ud800"}]', {400}), "a bare NUL": (b'[{"channel":"h","data":"\0"}]', {400}),
-    "1e999": (b'[{"channel":"h","data":1e999}]', {200, 400}), "a number of 90,000 digits": (b"[" + b"9" * 90000 + b"]", {200, 400}),
+    "1e999": (b'[{"channel":"h","data":1e999}]', {200, 400}),
+    "a number of 90,000 digits": (b"[" + b"9" * 90000 + b"]", {200, 400}),
 }
 
 # Entries of a batch that are each refused, beside one that is not.
 ENTRIES = [
-    {"channel": "h", "data": "x", "event": "gap"}, {"channel": "h", "data": "x", "event": "a\nid: 9:9"}, {"channel": "h", "data": "x", "event": "a\rb"},
-    {"channel": "h", "data": "x", "content_type": "text/plain\n\nid: 9:9"}, {"channel": "h", "data": "x", "content_type": "a\r\nb"},
-    {"channel": "h", "data": "x", "content_type": "a\0b"}, {"channel": "", "data": "x"}, {"data": "x"}, {"channel": 1, "data": "x"},
-    {"channel": "h", "data": 1}, {"channel": "h", "data": {}}, {"channel": "h", "base64": "%%%"}, {"channel": "h", "base64": "YQ=="[:-1] + "\0"},
-    {"channel": "h", "data": "x", "base64": "eA=="}, {"channel": "h"}, {"channel": "x" * 90000, "data": "x"}, [], 1, None, "x",
+    *({"channel": "h", "data": "x", "event": event} for event in ("gap", "a\nid: 9:9", "a\rb", "a\0b")),
+    *({"channel": "h", "data": "x", "content_type": value} for value in ("text/plain\n\nid: 9:9", "a\r\nb", "a\0b")),
+    {"channel": "", "data": "x"}, {"data": "x"}, {"channel": 1, "data": "x"}, {"channel": "x" * 90000, "data": "x"},
+    {"channel": "h", "data": 1}, {"channel": "h", "data": {}}, {"channel": "h", "base64": "%%%"},
+    {"channel": "h", "base64": "YQ=\0"}, {"channel": "h", "data": "x", "base64": "eA=="}, {"channel": "h"}, [], 1, None, "x",
 ]
 
 
@@ -103,7 +107,8 @@ def test_a_body_that_never_ends(server):
     with Reactor() as reactor, Witness(reactor, server) as witness:
         for piece in (b"1\r\nx\r\n" * 5000, b"10000\r\n" + b"x" * 65536 + b"\r\n", b"1;" + b"e" * 4000 + b"\r\nx\r\n"):
             answers, ends = [], []
-            peer = Peer(reactor, server.address, lambda peer: answers.append(bytes(peer.buffer[9:12])), lambda _, why: ends.append(why))
+            peer = Peer(reactor, server.address, lambda peer: answers.append(bytes(peer.buffer[9:12])),
+                        lambda _, why: ends.append(why))
             peer.send(asked(b"", "Transfer-Encoding: chunked"))
             sent = 0
 

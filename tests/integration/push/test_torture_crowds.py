@@ -2,8 +2,8 @@
 
 import pytest
 
-from push_follower import META, PLAIN, POLL, RESUMING, SSE, Follower, Subscriber, payload
-from push_torture import ACCEPT_MODES, MIB, SANITIZED, Publisher, channel_info, push_config, rss_anon, seeded, sized
+from push_follower import META, PLAIN, POLL, SSE, Follower, Subscriber, payload
+from push_torture import ACCEPT_MODES, MIB, SANITIZED, Publisher, push_config, rss_anon, seeded, sized, subscribers
 from push_wire import Asker, Reactor
 
 
@@ -15,11 +15,6 @@ class Member(Subscriber):
 
     def on_gap(self, after, missed):
         pass
-
-
-def subscribers(asker, channel):
-    info = channel_info(asker, channel)
-    return info["subscribers"] if info else 0
 
 
 def expect_subscribers(reactor, asker, channel, count):
@@ -54,7 +49,8 @@ def test_thousands_are_reset_in_the_middle_of_broadcasts(start_server, accept):
             for member in members:  # they do not read what comes
                 member.peer.pause()
             number += messages
-            publisher = Publisher(reactor, server.address, (("c", payload("c", n, b"x" * 2000)) for n in range(number - messages, number)))
+            publisher = Publisher(reactor, server.address,
+                                  (("c", payload("c", n, b"x" * 2000)) for n in range(number - messages, number)))
             publisher.start()
             reactor.run_until(lambda: publisher.published >= messages // 4, "some publications")
             for member in members:
@@ -107,10 +103,7 @@ def test_the_count_is_exact_under_churn(start_server, accept):
             expect_subscribers(reactor, asker, name, 0)
 
 
-EARLY = pytest.mark.xfail(reason="a WebSocket is open before it is counted", strict=False)
-
-
-@pytest.mark.parametrize("transport", [SSE, pytest.param(META, marks=EARLY), pytest.param(PLAIN, marks=EARLY)])
+@pytest.mark.parametrize("transport", [SSE, META, PLAIN])
 @pytest.mark.parametrize("channels", ["one", "many"])
 def test_who_knows_that_it_is_subscribed_is_counted(start_server, transport, channels):
     """At once, whichever loop it is on and whichever is asked: to a channel that is known there, and to one that is not yet."""

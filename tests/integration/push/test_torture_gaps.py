@@ -3,7 +3,7 @@
 import pytest
 
 from push_follower import META, PLAIN, POLL, RESUMING, SSE, Follower, payload
-from push_torture import ACCEPT_MODES, Publisher, channel_info, push_config, seeded, sized
+from push_torture import ACCEPT_MODES, Publisher, push_config, seeded, sized, subscribers
 from push_wire import Asker, Reactor
 
 SHORT = {"history": {"messages": 5, "seconds": 3600}}
@@ -107,7 +107,7 @@ def test_channels_are_deleted_under_load(start_server, accept):
                     followers.append(follower)
         asker, deleted = Asker(reactor, server.address), []
         for name in names:
-            reactor.run_until(lambda name=name: (channel_info(asker, name) or {}).get("subscribers") == 6, "all are in")
+            reactor.run_until(lambda name=name: subscribers(asker, name) == 6, "all are in")
         publishers = [Publisher(reactor, server.address, numbered(name, 0, messages), 2).start() for name in names]
         for _ in range(deletions):
             asker.ask("DELETE", f"/pub/{chooser.choice(names)}", on_answer=deleted.append)
@@ -120,7 +120,8 @@ def test_channels_are_deleted_under_load(start_server, accept):
         for publisher, name in zip(publishers, names):
             publisher.run(numbered(name, messages, messages + 20))
         reactor.run_until(lambda: all(f.next == messages + 20 for f in followers),
-                          lambda: [(f.channel, f.transport, f.next, f.last_id) for f in followers if f.next != messages + 20][:10])
+                          lambda: [(f.channel, f.transport, f.next, f.last_id) for f in followers
+                                   if f.next != messages + 20][:10])
         ended = {end for follower in followers for end in follower.ends}
         print("ends:", sorted(ended))
         assert {transport for transport, _ in ended} == set(RESUMING)

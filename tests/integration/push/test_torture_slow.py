@@ -29,7 +29,7 @@ class Laggard(Follower):
 
 
 def server_of(start_server, accept="handoff"):
-    routes = [{"path": f"{under}/{{channel}}", "push_subscribe": {"transports": ["long_poll", "sse", "websocket"], "slow": policy}}
+    routes = [{"path": f"{under}/{{channel}}", "push_subscribe": {"slow": policy}}
               for under, policy in POLICIES.items() if under != "/sub"]
     config = push_config({"history": {"messages": HISTORY, "seconds": 3600}}, accept=accept, routes=routes,
                          push={"slow_window_bytes": WINDOW, "slow_window_messages": 256})
@@ -63,7 +63,8 @@ def test_slow_readers(start_server, under):
     messages, each = sized(250, 1500, 100), sized(50, 300, 20)
     server = server_of(start_server)
     with Reactor() as reactor:
-        fast = [Follower(reactor, server.address, "c", transport, under=path) for transport in (SSE, META, PLAIN) for path in POLICIES]
+        fast = [Follower(reactor, server.address, "c", transport, under=path)
+                for transport in (SSE, META, PLAIN) for path in POLICIES]
         slow = [Laggard(reactor, server.address, "c", transport=transport, under=under, may_be_ended=under == "/strict")
                 for transport in (SSE, META, POLL) for _ in range(each)]
         for follower in fast + slow:
@@ -91,13 +92,14 @@ def test_slow_readers(start_server, under):
         # Each message may be there as published and in three wire forms; what is kept are the history and, on each loop, the
         # window, and what single clients are in the middle of, which is a message for each that trickles.
         bound = 4 * (HISTORY * MESSAGE + LOOPS * WINDOW + MESSAGE * (len(tricklers) + LOOPS)) + len(slow) * 4096 + 4 * MIB
-        print(f"{len(slow)} slow readers of {messages * MESSAGE / MIB:.0f} MiB: RssAnon {before / MIB:.1f} MiB, then {most / MIB:.1f}, "
-              f"may grow by {bound / MIB:.1f}")
+        print(f"{len(slow)} slow readers of {messages * MESSAGE / MIB:.0f} MiB: RssAnon {before / MIB:.1f} MiB, "
+              f"then {most / MIB:.1f}, may grow by {bound / MIB:.1f}")
         assert SANITIZED or grown < bound
         for follower in slow:
             follower.peer.widen()
             follower.peer.pause(False)
-        reactor.run_until(lambda: all(f.next == messages for f in slow), lambda: [(f.transport, f.next) for f in slow if f.next != messages][:9])
+        reactor.run_until(lambda: all(f.next == messages for f in slow),
+                          lambda: [(f.transport, f.next) for f in slow if f.next != messages][:9])
         for follower in slow:
             assert follower.gaps, f"{follower.transport}: {follower.received} messages, no gap"
             if under == "/strict" and follower.transport != POLL:

@@ -77,4 +77,5 @@ def test_a_publisher_that_never_pauses(start_server, depth):
         reactor.run_until(lambda: publisher.done and all(follower.next == messages for follower in followers),
                           lambda: behind(followers, messages))
         publisher.run([("busy", payload("busy", messages))])
-        reactor.run_until(lambda: all(follower.next == messages + 1 for follower in followers), lambda: behind(followers, messages + 1))
+        reactor.run_until(lambda: all(follower.next == messages + 1 for follower in followers),
+                          lambda: behind(followers, messages + 1))

@@ -40,6 +40,9 @@ class PushModule : public module::Module {
     splice(schema_, "@subscribe", embedded::push_subscribe_properties);
   }
 
+  // What waits for the start refers to the Runtime again.
+  ~PushModule() override { runtime_->forget(); }
+
   config::SchemaFragment schema() const noexcept override { return {key_, schema_, true}; }
   bool usesPush() const noexcept override { return used_; }
   Status start(const module::StartContext& context) override { return runtime_->start(context); }

@@ -31,6 +31,7 @@ class Runtime {
 
   Status start(const module::StartContext& context);  // does it once
   void stop() noexcept;
+  void forget() noexcept { started_.clear(); }  // nothing starts any more
 
   // On the context's own thread, while the server runs.
   ::roost::push::Shard& shard(const http::LoopContext& context) const noexcept {

@@ -128,6 +128,7 @@ void MemoryBroker::publishHere(uint32_t from, const ChannelKey& key, Publication
       answer(from, call, result);
       return;
     }
+    if (channel->keys->empty()) forgetKeys(*channel);
   }
   result.status = refusal(channel, publication);
   if (result.status == PublishStatus::kPublished && channel == nullptr) {

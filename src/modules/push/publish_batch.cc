@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -19,6 +20,8 @@ using ::roost::push::PublishStatus;
 
 // A longer list is not read on a loop.
 constexpr size_t kInlineBytes = 32 << 10;
+// Messages published in one go; then those that listen are given them, and others have their turn.
+constexpr size_t kSlice = 256;
 
 // A list under way. Shared by the calls of its messages, whose last one answers; where the hub ends first,
 // whoever lets go of it last.
@@ -39,8 +42,9 @@ class BatchRun {
   BatchRun(const BatchRun&) = delete;
   BatchRun& operator=(const BatchRun&) = delete;
 
-  static void start(const std::shared_ptr<BatchRun>& run, http::LoopContext& context,
-                    const Publisher& publisher);
+  // Publishes from the entry `from` on, slice by slice, as long as the client waits for the answer.
+  static void publish(const std::shared_ptr<BatchRun>& run, http::LoopContext& context,
+                      const Publisher& publisher, size_t from);
   void onResult(size_t index, const PublishResult& result) noexcept {
     results_[index] = result;
     onDone();
@@ -78,10 +82,11 @@ class BatchCall final : public ::roost::push::PublishCall {
   const size_t bytes_;
 };
 
-void BatchRun::start(const std::shared_ptr<BatchRun>& run, http::LoopContext& context,
-                     const Publisher& publisher) {
+void BatchRun::publish(const std::shared_ptr<BatchRun>& run, http::LoopContext& context,
+                       const Publisher& publisher, size_t from) {
   const PublishCounters& counters = publisher.counters(context);
-  for (size_t i = 0; i < run->entries_.size(); ++i) {
+  const size_t end = std::min(run->entries_.size(), from + kSlice);
+  for (size_t i = from; i < end; ++i) {
     BatchEntry& entry = run->entries_[i];
     if (entry.status != 0) {
       counters.count(entry.refusal);
@@ -92,7 +97,9 @@ void BatchRun::start(const std::shared_ptr<BatchRun>& run, http::LoopContext& co
     auto call = std::make_unique<BatchCall>(run, counters, i, entry.message.payload.size());
     publisher.publish(context, entry.channel, std::move(entry.message), std::move(call));
   }
-  run->onDone();
+  if (end == run->entries_.size()) return run->onDone();
+  run->name_.post(
+      [run, &publisher, end](http::Exchange& exchange) { publish(run, exchange.context(), publisher, end); });
 }
 
 void BatchRun::append(std::string& out, size_t index) const {
@@ -135,7 +142,7 @@ void run(http::Exchange& exchange, const Publisher& publisher, Batch batch, cons
     return replyRefused(exchange, batch.status, order.form, batch.fault);
   }
   const auto started = std::make_shared<BatchRun>(exchange.handle(), std::move(batch), order);
-  BatchRun::start(started, exchange.context(), publisher);
+  BatchRun::publish(started, exchange.context(), publisher, 0);
 }
 
 // Gathers the list. Owned by the exchange, whose route keeps the publisher.

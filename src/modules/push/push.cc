@@ -39,8 +39,6 @@ class PushModule : public module::Module {
     splice(schema_, "@publish", embedded::push_publish_properties);
     splice(schema_, "@subscribe", embedded::push_subscribe_properties);
   }
-  // Also where the server never started (-t): what waits for that holds what holds the runtime.
-  ~PushModule() override { runtime_->stop(); }
 
   // What waits for the start refers to the Runtime again.
   ~PushModule() override { runtime_->forget(); }

@@ -8,9 +8,8 @@
 namespace roost::modules::push {
 
 Status Runtime::whenStarted(Started fn) {
-  if (metrics_ != nullptr) return fn(*metrics_, loop_count_);
   started_.push_back(std::move(fn));
-  return {};
+  return metrics_ != nullptr ? started_.back()(*metrics_, loop_count_) : Status();
 }
 
 Status Runtime::start(const module::StartContext& context) {
@@ -20,7 +19,7 @@ Status Runtime::start(const module::StartContext& context) {
   loop_count_ = context.loop_count;
   const int64_t per_address = context.config["push"]["max_subscribers_per_address"].asInt();
   if (per_address > 0) places_ = makeAddressPlaces(static_cast<uint32_t>(per_address));
-  for (const Started& fn : std::exchange(started_, {})) {
+  for (const Started& fn : started_) {
     Status status = fn(*metrics_, loop_count_);
     if (!status.ok()) return status;
   }
@@ -28,7 +27,6 @@ Status Runtime::start(const module::StartContext& context) {
 }
 
 void Runtime::stop() noexcept {
-  started_.clear();
   hub_ = nullptr;
   metrics_ = nullptr;
 }

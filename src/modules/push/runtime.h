@@ -25,8 +25,7 @@ class AddressPlaces;
 class Runtime {
  public:
   // Calls `fn` when the server starts, before its loops run: there routes get their counters. At once where
-  // it runs already. The server does not start after an error. `fn` is kept until
-  // then, or until stop().
+  // it runs already. The server does not start after an error. `fn` is kept, and what it holds.
   using Started = std::function<Status(metrics::Registry& metrics, size_t loop_count)>;
   Status whenStarted(Started fn);
 

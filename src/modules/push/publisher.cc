@@ -47,9 +47,9 @@ Refusal refusalOf(PublishStatus status) noexcept {
 
 }  // namespace
 
-Publisher::Publisher(const PublishOptions& options, std::string_view route, std::shared_ptr<Runtime> runtime)
-    : options_(options), runtime_(std::move(runtime)) {
-  const Status status = runtime_->whenStarted(
+Publisher::Publisher(const PublishOptions& options, std::string_view route, Runtime& runtime)
+    : options_(options), runtime_(runtime) {
+  const Status status = runtime.whenStarted(
       [counters = counters_, name = std::string(route)](metrics::Registry& metrics, size_t loop_count) {
         return openCounters(*counters, name, metrics, loop_count);
       });
@@ -62,7 +62,7 @@ void Publisher::publish(const http::LoopContext& context, std::string_view chann
   message.history_messages = options_.history_messages;
   message.history_s = options_.history_s;
   message.max_per_second = options_.max_per_second;
-  runtime_->shard(context).publish(channel, std::move(message), std::move(call));
+  runtime_.shard(context).publish(channel, std::move(message), std::move(call));
 }
 
 void PublishCounters::count(const PublishResult& result, size_t message_bytes) const noexcept {

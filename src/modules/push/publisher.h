@@ -38,11 +38,11 @@ struct PublishCounters {
 // under way.
 class Publisher {
  public:
-  // `route` is a label of its metrics.
-  Publisher(const PublishOptions& options, std::string_view route, std::shared_ptr<Runtime> runtime);
+  // `route` is a label of its metrics. `runtime` outlives this; it may keep it, and so is not kept by it.
+  Publisher(const PublishOptions& options, std::string_view route, Runtime& runtime);
 
   const PublishOptions& options() const noexcept { return options_; }
-  const Runtime& runtime() const noexcept { return *runtime_; }
+  const Runtime& runtime() const noexcept { return runtime_; }
 
   // Publishes payload, type, event, key and wait as they stand in `message`; the rest is the route's. `call`
   // is asked as push::Shard::publish says.
@@ -56,7 +56,7 @@ class Publisher {
 
  private:
   const PublishOptions options_;
-  const std::shared_ptr<Runtime> runtime_;
+  const Runtime& runtime_;
   // By loop; filled before the loops run.
   const std::shared_ptr<std::vector<PublishCounters>> counters_ =
       std::make_shared<std::vector<PublishCounters>>();

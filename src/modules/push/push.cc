@@ -121,7 +121,7 @@ class PushPublish final : public PushModule {
         ChannelTemplate::compile(node["channel"].asString(), context.param_names);
     if (!channel.ok()) return Status::error("channel: " + channel.status().message());
     auto publisher =
-        std::make_shared<const Publisher>(PublishOptions::fromConfig(node), context.path, runtime());
+        std::make_shared<const Publisher>(PublishOptions::fromConfig(node), context.path, *runtime());
     module::RouteParts parts;
     parts.handler = std::make_unique<PublishHandler>(std::move(channel).value(), std::move(publisher),
                                                      BatchOptions::fromConfig(node["batch"]));
@@ -138,7 +138,7 @@ class PushSubscribe final : public PushModule {
     const config::Node publish = node["publish"];
     if (publish.isObject()) {
       publisher =
-          std::make_shared<const Publisher>(PublishOptions::fromConfig(publish), context.path, runtime());
+          std::make_shared<const Publisher>(PublishOptions::fromConfig(publish), context.path, *runtime());
     }
     auto handler =
         subscribeRoute(node, node["channel"].asString(), context, std::move(publisher), *runtime());
@@ -158,7 +158,7 @@ class PushPubsub final : public PushModule {
     Result<ChannelTemplate> channel = ChannelTemplate::compile(text, context.param_names);
     if (!channel.ok()) return Status::error("channel: " + channel.status().message());
     auto publisher = std::make_shared<const Publisher>(PublishOptions::fromConfig(node["publish"]),
-                                                       context.path, runtime());
+                                                       context.path, *runtime());
     auto subscribe = subscribeRoute(node["subscribe"], text, context, publisher, *runtime());
     if (!subscribe.ok()) return subscribe.status();
     auto publish =

@@ -53,7 +53,7 @@ class Fixture {
     BatchOptions batch;
     batch.on = true;
     handler = std::make_unique<PublishHandler>(
-        std::move(channel).value(), std::make_shared<const Publisher>(PublishOptions(), "/", runtime),
+        std::move(channel).value(), std::make_shared<const Publisher>(PublishOptions(), "/", *runtime),
         std::move(batch));
     server.on("/{channel}", [this](http::Exchange& exchange) { handler->handle(exchange); });
     server.start();

@@ -42,14 +42,16 @@ export interface Published {
 }
 
 export interface Options {
-  /** In the order of preference; one that fails makes room for the next. All three. */
+  /** In the order of preference; one that fails makes room for the next. With a lesser one the first is tried again every ten
+   *  minutes. All three. */
   transports?: Transport[];
   /** Go on behind the message with this id. Without it the route decides with what to begin. */
   lastId?: string;
-  /** How long an attempt may take before the next transport is tried [ms]. 8000. */
+  /** How long an attempt may take before the next transport is tried [ms]; more than a second, which a poll is given before it
+   *  counts as open. 8000. */
   timeout?: number;
-  /** How long an event stream or a poll may be silent before it is taken for dead [ms]. More than the server's heartbeat
-   *  and the time it holds a poll. 90000. */
+  /** How long an event stream may be silent before it is taken for dead [ms]; a poll twice as long, since browsers repeat one
+   *  that was answered 408 and do not tell. More than the server's heartbeat and the time it holds a poll. 65000. */
   silence?: number;
   /** The first pause before connecting again [ms]; it doubles up to 30 s, and a part is random. The server may set
    *  another (retry:), or say when to come back (Retry-After). 1000. */

@@ -1,4 +1,4 @@
-// A subscription over WebSocket, event stream or long-poll that resumes by id. See push.d.ts and docs/push.md.
+// See push.d.ts and docs/push.md.
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -7,7 +7,7 @@ export class Push {
   #online = () => this.reconnect();
 
   constructor(url, options = {}) {
-    this.#options = { transports: ['websocket', 'sse', 'long_poll'], timeout: 8000, silence: 90000, retry: 1000, ...options };
+    this.#options = { transports: ['websocket', 'sse', 'long_poll'], timeout: 8000, silence: 65000, retry: 1000, ...options };
     this.#url = new URL(url, globalThis.location?.href);
     this.#retry = this.#options.retry;
     this.id = options.lastId;
@@ -42,19 +42,26 @@ export class Push {
   async #run() {
     const { transports, timeout, silence } = this.#options;
     const proven = {};
-    let at = 0, fails = 0;
+    let at = 0, fails = 0, began;
     while (!this.#closed) {
       const name = this.transport = transports[at];
+      if (!at) began = Date.now();
       const abort = this.#abort = new AbortController();
       const before = this.id;
-      let opened, timer, problem;
+      let opened, heard, timer, problem;
       const limit = ms => {
         clearTimeout(timer);
         timer = ms && setTimeout(() => abort.abort(), ms);
       };
-      const alive = () => {
+      const alive = (answers = true) => {
         if (abort.signal.aborted) return;
-        limit(name != 'websocket' && silence);  // pages see no pings
+        heard ||= answers;
+        // Pages see no pings, nor polls repeated for a 408
+        limit(name != 'websocket' && silence * (name == 'sse' || 2));
+        if (at && Date.now() - began > 6e5) {  // perhaps the first works by now
+          at = 0;
+          return this.reconnect();
+        }
         if (!opened) {
           opened = Date.now();
           this.#become('open');
@@ -72,7 +79,7 @@ export class Push {
       if (this.#now) continue;
       const { status, after } = problem ?? {};
       if ([401, 403, 404, 410].includes(status)) return this.close({ status });
-      const worked = opened && (this.id != before || Date.now() - opened > 5000);
+      const worked = heard && (this.id != before || Date.now() - opened > 5000);
       if (worked) {
         proven[name] = true;
         fails = 0;
@@ -95,7 +102,7 @@ export class Push {
     this.#call('onstate', state, { transport: this.transport, ...detail });
   }
 
-  // What a callback throws is no failure of the connection.
+  // What a callback throws ends no connection.
   #call(name, ...values) {
     try {
       this.#options[name]?.(...values);
@@ -179,26 +186,23 @@ export class Push {
   async _long_poll(signal, alive) {
     while (!signal.aborted) {
       const asked = Date.now();
-      const held = setTimeout(alive, 1000);
+      const held = setTimeout(alive, 1000, false);  // or swallowed
       const answer = await this.#get(signal, '*/*').finally(() => clearTimeout(held));
-      const { headers } = answer;
+      const { headers } = answer, missed = headers.get('Push-Gap'), contentType = headers.get('Content-Type');
       const time = Date.parse(headers.get('Last-Modified')) / 1000;
       const tag = headers.get('Etag')?.replace(/^W\/|"/g, '');
       const id = time >= 0 && tag ? time + ':' + tag : this.id;
+      let data;
       if (answer.status == 200) {
-        if (id == this.id) throw answer;  // it would come again and again
-        let data = await answer.arrayBuffer();
-        const contentType = headers.get('Content-Type'), missed = headers.get('Push-Gap');
+        if (id == this.id) throw answer;  // again and again
+        data = await answer.arrayBuffer();
         if (contentType != 'application/octet-stream')
           try { data = strict.decode(data); } catch {}
-        alive();
-        if (missed) this.#deliver(signal, 0, JSON.stringify({ after: this.id, missed: +missed || null }), 'gap');
-        this.#deliver(signal, id, data, headers.get('X-EventSource-Event'), contentType);
-      } else {
-        alive();
-        this.#deliver(signal, id);
-        if (Date.now() - asked < 1000) await this.#sleep(this.#retry);
       }
+      alive();
+      if (missed && !signal.aborted) this.#call('ongap', { after: this.id, missed: +missed || null });
+      this.#deliver(signal, id, data, headers.get('X-EventSource-Event'), contentType);
+      if (data == null && Date.now() - asked < 1000) await this.#sleep(this.#retry);
     }
   }
 }

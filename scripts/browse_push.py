@@ -109,6 +109,10 @@ def listen(tab, channel, transports, options="{}"):
     tab.run(LISTEN % (channel, json.dumps(transports), options))
 
 
+def listen_at(tab, path, transports, options):
+    tab.run(LISTEN.replace("/demo/%s", "%s") % (path, json.dumps(transports), json.dumps(options)))
+
+
 def numbers(tab):
     return [int(data) for data, _ in tab.run("seen")]
 
@@ -264,6 +268,70 @@ def falls_back(world, hindrance):
         return f"open over {transport} after {took:.1f} s"
 
 
+def gap_alone(world, path):
+    """What is missing is told although nothing has come since, and only once."""
+    last_id = "1500000000:1-deadbeef"
+    with world.tab() as tab:
+        listen_at(tab, f"/{path}/gap-alone", ["long_poll"], {"lastId": last_id})
+        tab.until("gaps.length")
+        tab.until(f"push.id != '{last_id}'")
+        tab.run("push.reconnect()")
+        tab.until("push.state == 'open'")
+        world.publish("gap-alone", 1, path=path)
+        tab.until("seen.length")
+        assert tab.run("gaps") == [{"after": last_id, "missed": None}], tab.run("gaps")
+        return "told once, before anything was published"
+
+
+def quiet(world, path):
+    """Where nothing is published each poll ends with its time; none is taken for dead. A browser does not show every 408."""
+    with world.tab() as tab:
+        listen_at(tab, f"/{path}/quiet-{path}", ["long_poll"], {"silence": 1300})
+        tab.until("push.state == 'open'")
+        time.sleep(6)  # polls of a second
+        world.publish(f"quiet-{path}", 1, path=path)
+        tab.until("seen.length")
+        states = [state for state, _ in tab.run("states")]
+        assert states == ["connecting", "open"], states
+        return "open throughout"
+
+
+def swallowed(world):
+    """A poll that is swallowed is no transport that works: what is better is tried again."""
+    with world.proxied() as (tab, proxy):
+        proxy.swallow = "GET /demo/"
+        listen_at(tab, "/demo/swallowed", TRANSPORTS, {"silence": 3000})
+        tab.until("push.state == 'open' && push.transport == 'long_poll'")
+        proxy.swallow = None
+        began = time.monotonic()
+        tab.until("push.state == 'open' && push.transport == 'websocket'")
+        world.publish("swallowed", 1)
+        tab.until("seen.length")
+        return f"open over websocket {time.monotonic() - began:.1f} s after the bad time"
+
+
+def better_again(world):
+    """After ten minutes with a lesser transport the first is tried again."""
+    with world.proxied() as (tab, proxy):
+        proxy.swallow, proxy.hold = "Upgrade: websocket", "text/event-stream"
+        listen_at(tab, "/demo/better", TRANSPORTS, {})
+        tab.until("push.state == 'open' && push.transport == 'long_poll'")
+        world.publish("better", 1)
+        tab.until("seen.length == 1")
+        proxy.swallow = proxy.hold = None
+        world.publish("better", 2)
+        tab.until("seen.length == 2")
+        assert tab.run("push.transport") == "long_poll"
+        tab.run("{ const now = Date.now; Date.now = () => now() + 601000; }")
+        world.publish("better", 3)
+        tab.until("push.state == 'open' && push.transport == 'websocket'")
+        world.publish("better", 4)
+        tab.until("seen.length == 4")
+        assert numbers(tab) == [1, 2, 3, 4], numbers(tab)
+        assert not tab.run("gaps.length + states.filter(([state]) => state == 'waiting').length"), tab.run("states")
+        return "4 messages, the third while it changed"
+
+
 def before_the_first(world, transport):
     """It is cut off before it has had a message, and misses none all the same."""
     with world.proxied() as (tab, proxy):
@@ -392,7 +460,8 @@ ON_EACH = (counter, chat, ended_from_outside, other_origin, no_network, server_r
 CASES = [*((case, transport) for case in ON_EACH for transport in TRANSPORTS),
          # A poll learns its place only from its first answer.
          (before_the_first, "websocket"), (before_the_first, "sse"),
-         (any_transport,), (falls_back, "websocket"), (falls_back, "sse"), (waits_as_told,), (event_source,)]
+         (any_transport,), (falls_back, "websocket"), (falls_back, "sse"), (swallowed,), (better_again,), (waits_as_told,), (event_source,),
+         *((case, path) for case in (gap_alone, quiet) for path in ("quick304", "quick408"))]
 
 
 def configuration(port):
@@ -406,6 +475,9 @@ def configuration(port):
             route["push_pubsub"]["subscribe"] = {"retry_ms": 100}
             newest = copy.deepcopy(route)
     config["http"]["sites"][0]["routes"] += [
+        *({**newest, "path": f"/quick{status}/{{channel}}",
+           "push_pubsub": {**newest["push_pubsub"], "channel": f"quick{status}/{{channel}}", "subscribe": {"timeout_ms": 1000, "timeout_status": status}}}
+          for status in (304, 408)),
         {**newest, "path": "/newest/{channel}", "push_pubsub": {**newest["push_pubsub"], "channel": "newest/{channel}",
                                                                 "subscribe": {"retry_ms": 100, "first_message": "newest"}}},
         {**newest, "path": "/open/{channel}", "cors": {"origins": [f"http://localhost:{port}"], "methods": ["GET", "POST"],

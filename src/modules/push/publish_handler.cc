@@ -234,6 +234,8 @@ void PublishHandler::publishBatch(http::Exchange& exchange) const noexcept {
   std::string_view fault =
       readPublication(exchange.request(), exchange.query(), publisher_->options().max_wait_ms, asked);
   if (fault.empty() && !exchange.hasBody()) fault = "there is no list of messages";
+  if (fault.empty() && !asked.idempotency_key.empty())
+    fault = "a list has no idempotency key; each of its messages may have one, as \"id_key\"";
   if (!fault.empty()) {
     counters.count(Refusal::kField);
     return replyRefused(exchange, 400, form, fault);

@@ -132,6 +132,9 @@ void addMessage(http::ResponseHead& head, const hub::Message& message, const Sub
     head.add("Content-Type", message.contentType());
   if (!message.event().empty() && http::isFieldValue(message.event()))
     head.add("X-EventSource-Event", message.event());
+  // Whoever may publish chooses type and content, which may be a page: opened as one, it is no page of ours.
+  head.add("X-Content-Type-Options", "nosniff");
+  head.add("Content-Security-Policy", "sandbox");
   addIdentity(head, message.id(), options);
 }
 

@@ -293,3 +293,13 @@ def test_ids_are_one_on_publish_and_subscribe(push):
     assert answer["Etag"].strip('"') == last.split(":")[1]
     with Stream(push, f"/old/{channel}") as stream:
         assert re.search(rb"id: (\S+)\ndata: hello", stream.read_until(b"data: hello"))[1].decode() == last
+
+
+def test_a_long_list_leaves_time_to_those_who_listen(push):
+    name, count = fresh(), 5000
+    with Stream(push, f"/sub/{name}") as listener:
+        listeners(push, name, 1)
+        results = json_of(publish_list(push, "/big/any", [{"channel": name, "data": f"<{i}>"} for i in range(count)]))
+        assert [result["status"] for result in results] == [201] * count
+        listener.read_until(b"<%d>" % (count - 1))
+        assert [int(number) for number in re.findall(rb"<(\d+)>", listener.text)] == list(range(count))

@@ -187,3 +187,10 @@ def test_waiting_for_a_list(push):
 def test_text_json(push):
     answer = publish(push, "/list/any", b"[]", Content_Type="application/json", Accept="text/json")
     assert answer["Content-Type"] == "text/json"
+
+
+def test_a_list_has_no_key_of_its_own(push):
+    name = fresh()
+    answer = publish_list(push, "/list/any", [message(name)], Idempotency_Key="whole")
+    assert answer.status == 400 and "id_key" in json_of(answer)["error"]
+    assert push.ask("/list/" + name).status == 404

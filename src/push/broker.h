@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "base/counted.h"
 #include "push/hub.h"
 
 namespace roost::push {
@@ -18,39 +19,14 @@ struct ChannelKey {
 };
 
 // What is counted of a channel over all shards. Shared by its home and its mirrors.
-class ChannelCounts {
+class ChannelCounts final : public Counted {
  public:
+  using Ref = CountedRef<ChannelCounts>;
+
   std::atomic<uint32_t> subscribers{0};       // exactly
   std::atomic<uint32_t> backlog_messages{0};  // deliveries that were posted, and not processed()
   std::atomic<uint64_t> backlog_bytes{0};
   std::atomic<int64_t> requested_ns{-1};  // when somebody last subscribed; -1: never
-
-  class Ref {
-   public:
-    Ref() noexcept = default;
-    static Ref make() { return Ref(new ChannelCounts); }
-    Ref(const Ref& other) noexcept : counts_(other.counts_) {
-      if (counts_ != nullptr) counts_->refs_.fetch_add(1, std::memory_order_relaxed);
-    }
-    Ref(Ref&& other) noexcept : counts_(std::exchange(other.counts_, nullptr)) {}
-    Ref& operator=(Ref other) noexcept {
-      std::swap(counts_, other.counts_);
-      return *this;
-    }
-    ~Ref() {
-      if (counts_ != nullptr && counts_->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete counts_;
-    }
-    explicit operator bool() const noexcept { return counts_ != nullptr; }
-    ChannelCounts* operator->() const noexcept { return counts_; }
-    ChannelCounts& operator*() const noexcept { return *counts_; }
-
-   private:
-    explicit Ref(ChannelCounts* counts) noexcept : counts_(counts) {}
-    ChannelCounts* counts_ = nullptr;
-  };
-
- private:
-  std::atomic<uint32_t> refs_{1};
 };
 
 // What a channel's history holds when a shard attaches. What is published afterwards is delivered.

@@ -50,7 +50,7 @@ void MemoryBroker::attachHere(uint32_t from, const ChannelKey& key) noexcept {
   }
   age(*channel);
   channel->attach(from, key.serial);
-  if (!channel->counts) channel->counts = ChannelCounts::Ref::make();
+  if (!channel->counts) channel->counts = ChannelCounts::Ref::adopt(new ChannelCounts);
   used(*channel);
   Snapshot snapshot;
   snapshot.last = channel->last;

@@ -32,7 +32,7 @@ Message::~Message() {
 
 Message::Ref Message::make(const MessageId& id, int64_t published_ns, BufferRef payload,
                            std::string content_type, std::string event, std::atomic<int64_t>* account) {
-  return Ref(
+  return Ref::adopt(
       new Message(id, published_ns, std::move(payload), std::move(content_type), std::move(event), account));
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/buffer.h"
+#include "base/counted.h"
 #include "push/message_id.h"
 
 namespace roost::push {
@@ -17,43 +18,13 @@ namespace roost::push {
 //
 // What it takes (itself, payload and forms) counts in the hub's account of memory from its making until the
 // last reference is gone.
-class Message {
+class Message final : public Counted {
  public:
-  // The last reference deletes.
-  class Ref {
-   public:
-    Ref() noexcept = default;
-    Ref(const Ref& other) noexcept : message_(other.message_) {
-      if (message_ != nullptr) message_->refs_.fetch_add(1, std::memory_order_relaxed);
-    }
-    Ref(Ref&& other) noexcept : message_(std::exchange(other.message_, nullptr)) {}
-    Ref& operator=(Ref other) noexcept {
-      std::swap(message_, other.message_);
-      return *this;
-    }
-    ~Ref() {
-      if (message_ != nullptr && message_->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-        delete message_;
-    }
-    explicit operator bool() const noexcept { return message_ != nullptr; }
-    const Message* operator->() const noexcept { return message_; }
-    const Message& operator*() const noexcept { return *message_; }
-    // Whether somebody else has one too, at this moment.
-    bool shared() const noexcept {
-      return message_ != nullptr && message_->refs_.load(std::memory_order_relaxed) > 1;
-    }
-
-   private:
-    friend class Message;
-    explicit Ref(const Message* message) noexcept : message_(message) {}
-    const Message* message_ = nullptr;
-  };
+  using Ref = CountedRef<const Message>;
 
   // `account` (bytes) outlives the message; nullptr: none.
   static Ref make(const MessageId& id, int64_t published_ns, BufferRef payload, std::string content_type,
                   std::string event, std::atomic<int64_t>* account);
-  Message(const Message&) = delete;
-  Message& operator=(const Message&) = delete;
 
   const MessageId& id() const noexcept { return id_; }
   int64_t publishedNs() const noexcept { return published_ns_; }  // monotonic, when it got its id
@@ -72,6 +43,7 @@ class Message {
   const BufferRef& form(size_t index, Encode encode) const;
 
  private:
+  friend class CountedRef<const Message>;
   struct Form;
   Message(const MessageId& id, int64_t published_ns, BufferRef payload, std::string content_type,
           std::string event, std::atomic<int64_t>* account);
@@ -84,7 +56,6 @@ class Message {
   const std::string event_;
   std::atomic<int64_t>* const account_;
   mutable std::array<std::atomic<Form*>, kForms> forms_{};
-  mutable std::atomic<uint32_t> refs_{1};
 };
 
 }  // namespace roost::push

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.h"
 #include "http/ws/compression.h"
 #include "http/ws/frame_decoder.h"
 #include "http/ws/origins.h"
@@ -73,48 +73,22 @@ struct EndpointOptions {
 
 // WebSockets of one route, or of one client: their options and who handles them. Immutable and counted, since
 // sockets outlive the configuration that they came by. Any thread.
-class Endpoint {
+class Endpoint final : public Counted {
  public:
-  // A reference; the last one deletes.
-  class Ref {
-   public:
-    Ref() noexcept = default;
-    Ref(const Ref& other) noexcept : endpoint_(other.endpoint_) {
-      if (endpoint_ != nullptr) endpoint_->refs_.fetch_add(1, std::memory_order_relaxed);
-    }
-    Ref(Ref&& other) noexcept : endpoint_(std::exchange(other.endpoint_, nullptr)) {}
-    Ref& operator=(Ref other) noexcept {
-      std::swap(endpoint_, other.endpoint_);
-      return *this;
-    }
-    ~Ref() {
-      if (endpoint_ != nullptr && endpoint_->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-        delete endpoint_;
-    }
-    const Endpoint* operator->() const noexcept { return endpoint_; }
-    const Endpoint& operator*() const noexcept { return *endpoint_; }
-
-   private:
-    friend class Endpoint;
-    explicit Ref(const Endpoint* endpoint) noexcept : endpoint_(endpoint) {}
-    const Endpoint* endpoint_ = nullptr;
-  };
+  using Ref = CountedRef<const Endpoint>;
 
   static Ref make(EndpointOptions options, std::unique_ptr<const SocketHandler> handler);
-  Endpoint(const Endpoint&) = delete;
-  Endpoint& operator=(const Endpoint&) = delete;
-
   const EndpointOptions& options() const noexcept { return options_; }
   const SocketHandler& handler() const noexcept { return *handler_; }
 
  private:
+  friend class CountedRef<const Endpoint>;
   Endpoint(EndpointOptions options, std::unique_ptr<const SocketHandler> handler) noexcept
       : options_(std::move(options)), handler_(std::move(handler)) {}
   ~Endpoint() = default;
 
   EndpointOptions options_;
   std::unique_ptr<const SocketHandler> handler_;
-  mutable std::atomic<uint32_t> refs_{1};
 };
 
 }  // namespace roost::http::ws

@@ -42,7 +42,7 @@ struct Socket::Working {
 };
 
 Endpoint::Ref Endpoint::make(EndpointOptions options, std::unique_ptr<const SocketHandler> handler) {
-  return Ref(new Endpoint(std::move(options), std::move(handler)));
+  return Ref::adopt(new Endpoint(std::move(options), std::move(handler)));
 }
 
 std::unique_ptr<Socket> Socket::make(const Endpoint::Ref& endpoint, const Compression& agreed) {

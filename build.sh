@@ -6,7 +6,7 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 # Debian packages, by what needs them. A verb asks only for its own.
 readonly BUILD_PACKAGES=(g++ cmake ninja-build ragel pkg-config nlohmann-json3-dev libvalijson-dev libboost-dev
   libfmt-dev libre2-dev libc-ares-dev libhiredis-dev zlib1g-dev libbrotli-dev libzstd-dev)
-readonly TEST_PACKAGES=(catch2 clang-format curl python3 brotli zstd redis-server)
+readonly TEST_PACKAGES=(catch2 clang-format curl python3 brotli zstd redis-server nodejs node-ws node-eventsource)
 readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist python3-websockets
   python3-httpx)
 readonly FULL_PACKAGES=(clang clang-tidy libclang-rt-14-dev llvm libbenchmark-dev libspdlog-dev)

@@ -286,7 +286,7 @@ def gap_alone(world, path):
 def quiet(world, path):
     """Where nothing is published each poll ends with its time; none is taken for dead. A browser does not show every 408."""
     with world.tab() as tab:
-        listen_at(tab, f"/{path}/quiet-{path}", ["long_poll"], {"silence": 1300})
+        listen_at(tab, f"/{path}/quiet-{path}", ["long_poll"], {"silence": 1600})
         tab.until("push.state == 'open'")
         time.sleep(6)  # polls of a second
         world.publish(f"quiet-{path}", 1, path=path)

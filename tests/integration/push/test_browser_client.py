@@ -1,22 +1,24 @@
-"""html/push.js stays small, and its files agree with each other. What it does is tried in Chromium: scripts/browse_push.py."""
+"""html/push.js stays small, its files agree with each other, and it works in Node. More is tried in Chromium: scripts/browse_push.py."""
 
 import gzip
 import json
 import re
 import shutil
-import subprocess
 
 import pytest
 
+from push_node import has_node, node
 from roost_server import REPOSITORY, merged
 
 SCRIPT = REPOSITORY / "html/push.js"
 LIMIT_BYTES = 3000
-# Publishes and listens over the transports that every Node has, ending connections; prints what came.
+# Publishes and listens, ending connections; prints what came.
 TALK = """
-import { Push } from '%s';
+import { createRequire } from 'node:module';
+import { Push } from './push.mjs';
+globalThis.WebSocket ??= createRequire(import.meta.url)('ws').WebSocket;
 const url = '%s', seen = [], gaps = [];
-for (const transport of ['sse', 'long_poll', 'sse']) {
+for (const transport of ['websocket', 'sse', 'long_poll', 'websocket', 'long_poll', 'sse']) {
   await new Promise((resolve, reject) => {
     const first = seen.length, wanted = first + 3;
     const push = new Push(url, { transports: [transport], lastId: globalThis.last, retry: 50, ongap: gap => gaps.push(gap),
@@ -32,6 +34,18 @@ for (const transport of ['sse', 'long_poll', 'sse']) {
 console.log(JSON.stringify({ seen, gaps }));
 process.exit(0);
 """
+# Comes to an empty channel with an id of another server; prints the gaps, and at the end the id.
+DEAD_ID = """
+import { createRequire } from 'node:module';
+import { Push } from './push.mjs';
+globalThis.WebSocket ??= createRequire(import.meta.url)('ws').WebSocket;
+const gaps = [], push = new Push('%s', { transports: ['%s'], lastId: '1500000000:1-deadbeef', retry: 50, ongap: gap => gaps.push(gap),
+  onmessage(data, { id }) { console.log(JSON.stringify([gaps, data, id == push.id])); process.exit(0); } });
+while (!gaps.length) await new Promise(resolve => setTimeout(resolve, 10));
+push.reconnect();
+await push.send('news');
+"""
+needs_node = pytest.mark.skipif(not has_node("ws"), reason="no Node of version 18 with ws (Debian packages nodejs and node-ws)")
 
 
 def test_small():
@@ -58,15 +72,27 @@ def test_declares_what_there_is():
     assert used == declared
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
-def test_in_node(shared_server, tmp_path):
-    server = shared_server({"http": {"sites": [{"host": ["*"], "routes": [{"path": "/both/{channel}", "push_pubsub": {}}]}]}})
-    module = tmp_path / "push.mjs"
-    shutil.copy(SCRIPT, module)
-    (tmp_path / "talk.mjs").write_text(TALK % (module.as_uri(), "http://{}:{}/both/node".format(*server.address)))
-    ran = subprocess.run(["node", tmp_path / "talk.mjs"], capture_output=True, text=True, timeout=60, check=False)
+def said_in_node(shared_server, tmp_path, script, *more, **subscribe):
+    """What a script says that is given the address of a channel."""
+    server = shared_server({"http": {"sites": [{"host": ["*"], "routes": [{"path": "/both/{channel}", "push_pubsub": {"subscribe": subscribe}}]}]}})
+    shutil.copy(SCRIPT, tmp_path / "push.mjs")
+    url = "http://{}:{}/both/{}".format(*server.address, tmp_path.name)
+    (tmp_path / "script.mjs").write_text(script % (url, *more))
+    ran = node(tmp_path / "script.mjs")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert json.loads(ran.stdout) == {"seen": [str(number) for number in range(9)], "gaps": []}
+    return json.loads(ran.stdout)
+
+
+@needs_node
+def test_in_node(shared_server, tmp_path):
+    assert said_in_node(shared_server, tmp_path, TALK) == {"seen": [str(number) for number in range(18)], "gaps": []}
+
+
+@needs_node
+@pytest.mark.parametrize("status", [304, 408])
+def test_a_gap_without_a_message_is_told(shared_server, tmp_path, status):
+    gap = {"after": "1500000000:1-deadbeef", "missed": None}
+    assert said_in_node(shared_server, tmp_path, DEAD_ID, "long_poll", timeout_ms=300, timeout_status=status) == [[gap], "news", True]
 
 
 def test_the_demo_is_for_this_machine_alone():

@@ -2,8 +2,8 @@
 
 A section (##) has one server, which a block of jsonc in it (a whole configuration, or a route) replaces, and one folder to work in.
 `console` blocks are run by bash, line by line after "$ ", and their output compared; `python` blocks print what the `text` block
-behind them says; `js` blocks run in Chromium, where it is installed, in a page of that server. Ids, times and numbers of
-milliseconds differ from run to run: what stood in the text for one stands for the real one in later commands, too, and an id
+behind them says; `js` blocks run in Node, and in Chromium, where it is installed, in a page of that server. Ids, times and
+numbers of milliseconds differ from run to run: what stood in the text for one stands for the real one in later commands, too, and an id
 that comes again has to be the same again. "…" stands for anything, on a line of its own for any number of lines.
 """
 
@@ -15,6 +15,7 @@ import sys
 
 import pytest
 
+from push_node import has_node, node
 from roost_server import REPOSITORY, Server
 
 PAGE = REPOSITORY / "docs/push.md"
@@ -24,6 +25,18 @@ TOKENS = re.compile(r"(?P<id>\b(?:1\d{9}|0):\d+-[0-9a-f]{8}\b)|(?P<tag>\b\d+-[0-
 PATTERNS = {"id": r"(?:1\d{9}|0):SEQ-[0-9a-f]{8}", "tag": r"SEQ-[0-9a-f]{8}", "date": r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT",
             "ms": r"\d+\.\d{3}", "ago": r"\d+", "any": ".*"}
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+# What a page has and Node 18 has not; a little later than the last line that is wanted, so that one too many is seen.
+NODE_PAGE = """
+import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url), EventSource = require('eventsource');
+globalThis.location = new URL('%s');
+globalThis.WebSocket ??= require('ws').WebSocket;
+globalThis.EventSource = class extends EventSource { constructor(url, ...rest) { super(new URL(url, location).href, ...rest); } };
+let left = %d;
+console.log = (...what) => { process.stdout.write(what.join(' ') + '\\n'); if (!--left) setTimeout(process.exit, 200); };
+await import('./script.mjs');
+"""
 
 
 def sections():
@@ -130,9 +143,25 @@ class Reader:
         self.check(expected, ran.stdout + ran.stderr, text)
 
     def js(self, text, expected):
-        if CHROMIUM is None:
-            self.left_out = True
+        text = self.here(text)
+        self.js_in_node(text, expected)
+        if CHROMIUM is not None:
+            self.js_in_chromium(text, expected)
+
+    def js_in_node(self, text, expected):
+        if not has_node("ws", "eventsource"):
+            self.left_out = CHROMIUM is None
             return
+        folder = self.folder / f"server{self.count}/node"
+        folder.mkdir(exist_ok=True)
+        shutil.copy(REPOSITORY / "html/push.js", folder / "push.js")
+        (folder / "package.json").write_text('{ "type": "module" }')
+        (folder / "script.mjs").write_text(text)
+        (folder / "page.mjs").write_text(NODE_PAGE % ("http://{}:{}/".format(*self.server.address), len(expected.strip().splitlines())))
+        ran = node(folder / "page.mjs")
+        self.check(expected, ran.stdout + ran.stderr, text)
+
+    def js_in_chromium(self, text, expected):
         sys.path.insert(0, str(REPOSITORY / "scripts"))
         from browse_push import Tab
         from browse_site import Browser
@@ -140,7 +169,7 @@ class Reader:
         try:
             tab = Tab(browser, "http://{}:{}/index.html".format(*self.server.address))
             tab.run("window.printed = []; console.log = (...what) => printed.push(what.join(' '))")
-            script = self.here(re.sub(r"^import (\{.*?\}) from '\./push\.js';", r"const \1 = await import('/push.js');", text, flags=re.MULTILINE))
+            script = re.sub(r"^import (\{.*?\}) from '\./push\.js';", r"const \1 = await import('/push.js');", text, flags=re.MULTILINE)
             tab.run(f"(async () => {{ {script} }})()")
             tab.until(f"printed.length >= {len(expected.strip().splitlines())}")
             self.check(expected, "\n".join(tab.run("printed")), text)
@@ -170,7 +199,7 @@ def test_section(blocks, tmp_path):
     finally:
         reader.stop()
     if reader.left_out:
-        pytest.skip("all but the scripts of pages, for want of Chromium")
+        pytest.skip("all but the scripts of pages, for want of Node (with ws and eventsource) or Chromium")
 
 
 def test_there_are_examples():

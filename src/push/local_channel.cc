@@ -107,7 +107,7 @@ void LocalChannel::begin(Subscriber& subscriber, const SubscribeOptions& options
   if (guard.gone()) return;
   if (start.gap) {
     shard_.numbers().gaps.add(1);
-    const Delivery answer = subscriber.onGap(start.told);
+    const Delivery answer = subscriber.onGap({start.told.after, start.told.missed, position});
     if (guard.gone()) return;
     if (answer != Delivery::kAccepted) {
       settle(subscriber, answer == Delivery::kBlocked ? Outcome::kBlockedByGap : Outcome::kEnded, replay_);
@@ -139,11 +139,12 @@ LocalChannel::Begin LocalChannel::beginOf(const Start& start) const noexcept {
 
 LocalChannel::Begin LocalChannel::afterId(const MessageId& id) const noexcept {
   Begin result;
+  if (id.foreign()) return unknown(id);
   if (id.epoch == 0) {  // by time alone; one that is yet to come would skip all there is
     if (id.time_s > std::max(last_.time_s, shard_.host().unixSeconds())) return unknown(id);
     result.seq = history_first_ - 1;
     result.gap = trimmed_time_s_ > id.time_s;
-    result.told = {id, 0};
+    result.told = {id, 0, {}};
     if (result.gap) return result;
     while (result.seq < last_.seq && ring_.at(result.seq + 1)->id().time_s <= id.time_s) ++result.seq;
     return result;
@@ -153,7 +154,7 @@ LocalChannel::Begin LocalChannel::afterId(const MessageId& id) const noexcept {
   if (id.seq + 1 >= ring_.first()) return result;
   result.seq = history_first_ - 1;
   result.gap = true;
-  result.told = {id, result.seq - id.seq};
+  result.told = {id, result.seq - id.seq, {}};
   return result;
 }
 
@@ -161,8 +162,9 @@ LocalChannel::Begin LocalChannel::unknown(const MessageId& id) const noexcept {
   Begin result;
   result.ask_home = true;
   result.seq = history_first_ - 1;
-  result.gap = true;
-  result.told = {id, 0};
+  // A channel that has been forgotten meanwhile because nothing was published is the same to its client.
+  result.gap = id.foreign() || id.seq != 0 || last_.seq != 0;
+  result.told = {id, 0, {}};
   return result;
 }
 
@@ -216,6 +218,7 @@ LocalChannel::Outcome LocalChannel::skipLost(Subscriber& subscriber) noexcept {
   Gap gap;
   gap.after = {dropped_time_s_, had, last_.epoch};
   gap.missed = seq - had;
+  gap.position = idBefore(seq + 1);
   setSeq(subscriber, seq);
   skipped(had, seq);
   shard_.numbers().gaps.add(1);

@@ -11,9 +11,11 @@ constexpr uint32_t kSliceDeliveries = 256;
 constexpr int64_t kSliceNs = 1'000'000;
 constexpr uint32_t kTurn = 32;  // deliveries before another channel has its turn, and the clock is asked
 
-// A channel that nobody uses stays attached for so long: long-polls come back at once.
-constexpr int64_t kLingerNs = 5'000'000'000;
-constexpr uint32_t kMostLingering = 1024;
+// A channel that nobody uses stays attached for so long: long-polls come back at once, others that poll a
+// little later, and would be told of a gap if it were forgotten. The shorter time where channels are scarce.
+constexpr int64_t kLingerNs = 120'000'000'000;
+constexpr int64_t kScarceLingerNs = 5'000'000'000;
+constexpr uint32_t kMostLingering = 16384;
 
 }  // namespace
 
@@ -25,6 +27,12 @@ LoopShard::~LoopShard() {
 
 ChannelKey LoopShard::keyOf(std::string_view channel) const {
   return {BufferRef::copyOf(channel), hub_.hashOf(channel), 0};
+}
+
+// Whether all but a part (1 of `parts`) of the channels that there may be are there.
+bool LoopShard::channelsScarce(uint32_t parts) const noexcept {
+  const uint64_t most = hub_.options.max_channels;
+  return most != 0 && hub_.channels.load(std::memory_order_relaxed) >= most - most / parts;
 }
 
 LocalChannel* LoopShard::find(const ChannelKey& key) noexcept {
@@ -52,6 +60,8 @@ LocalChannel& LoopShard::findOrAttach(std::string_view channel) {
     }
     return *known;
   }
+  for (int gone = 0; gone < 2 && lingering_.linked() && channelsScarce(8); ++gone)
+    detach(LocalChannel::firstOf(lingering_));
   auto made = std::make_unique<LocalChannel>(*this, BufferRef::copyOf(channel), hash, ++last_serial_);
   LocalChannel& added = *made.release();
   channels_.insert(added);
@@ -171,7 +181,7 @@ void LoopShard::tick() noexcept {
   const int64_t now_ns = hub_.host.nowNs();
   while (lingering_.linked()) {
     LocalChannel& channel = LocalChannel::firstOf(lingering_);
-    if (now_ns - channel.unused_since_ns < kLingerNs) break;
+    if (now_ns - channel.unused_since_ns < (channelsScarce(2) ? kScarceLingerNs : kLingerNs)) break;
     detach(channel);
   }
   broker_->tick();

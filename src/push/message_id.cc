@@ -57,7 +57,8 @@ std::optional<MessageId> MessageId::parse(std::string_view text) noexcept {
   const size_t colon = text.find(':');
   MessageId id;
   if (!readNumber(text.substr(0, colon), id.time_s)) return std::nullopt;
-  if (colon != std::string_view::npos) id.parseTag(text.substr(colon + 1));
+  const std::string_view tag = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+  if (!tag.empty() && !id.parseTag(tag)) return makeForeign(id.time_s);
   return id;
 }
 

@@ -23,9 +23,13 @@ struct MessageId {
   std::string text() const;  // "1763668666:17-5f3a9c01"
   std::string tag() const;   // "17-5f3a9c01"
 
-  // Reads "time:tag" or "time". The tag may be plain, quoted or weak (W/"..."). A tag that is not one of ours
-  // (another server's) is read as unknown: epoch and seq 0. nullopt: not an id at all: no number, or longer
-  // than kMaxText.
+  // Names no message that we have given: it came with a tag of somebody else's (another server's).
+  bool foreign() const noexcept { return epoch == 0 && seq != 0; }
+  static MessageId makeForeign(int64_t time_s) noexcept { return {time_s, 1, 0}; }
+
+  // Reads "time:tag" or "time". The tag may be plain, quoted or weak (W/"..."). One that is not ours makes
+  // the id foreign(); without one seq and epoch are 0. nullopt: not an id at all: no number, or longer than
+  // kMaxText.
   static constexpr size_t kMaxText = 128;
   static std::optional<MessageId> parse(std::string_view text) noexcept;
   // Sets seq and epoch from a tag alone; false, and both 0, where it is not one of ours.

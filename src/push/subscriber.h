@@ -29,6 +29,7 @@ enum class EndReason : uint8_t {
 struct Gap {
   MessageId after;      // the last it had, or the id it asked with
   uint64_t missed = 0;  // how many; 0: not known (another epoch)
+  MessageId position;   // just before what follows: good to come back with
 };
 
 // What happens to a subscriber that lags so far behind that messages it needs are let go.

@@ -30,7 +30,7 @@ struct SubscribeOptions {
   bool websocket = true;
   roost::push::SubscribeOptions first;  // where one begins that has no id, and what becomes of a slow one
   uint32_t timeout_ms = 60'000;         // of a long poll; 0: none
-  int timeout_status = 408;             // or 304
+  int timeout_status = 304;             // or 408
   uint32_t heartbeat_ms = 15'000;       // of an event stream; 0: none
   uint32_t retry_ms = 3'000;            // 0: no hint
   uint32_t retry_after_s = 5;           // where a limit refuses

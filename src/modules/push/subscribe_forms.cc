@@ -105,19 +105,25 @@ BufferRef encodeMetaFrame(const hub::Message& message) {
   return frame(isText(message) && isUtf8(head), head, message.payload().view());
 }
 
+BufferRef encodeNchanFrame(const hub::Message& message) {
+  const std::string head = metaHead(message.id().text(), message.contentType(), {});
+  return frame(isText(message) && isUtf8(head), head, message.payload().view());
+}
+
 std::string gapJson(const hub::Gap& gap) {
   const std::string missed = gap.missed == 0 ? "null" : std::to_string(gap.missed);
   return fmt::format(R"({{"after":"{}","missed":{}}})", gap.after.text(), missed);
 }
 
 BufferRef gapEvent(const hub::Gap& gap) {
-  return event(gap.after.text(), "gap", gapJson(gap));
+  return event(gap.position.text(), "gap", gapJson(gap));
 }
 
-BufferRef gapFrame(const hub::Gap& gap, bool with_meta) {
+BufferRef gapFrame(const hub::Gap& gap, Form form) {
   const std::string json = gapJson(gap);
-  if (with_meta) return frame(true, metaHead(gap.after.text(), {}, "gap"), json);
-  return frame(true, {}, R"({"event":"gap",)" + json.substr(1));
+  if (form == kMetaFrameForm) return frame(true, metaHead(gap.position.text(), {}, "gap"), json);
+  const std::string head = form == kNchanFrameForm ? metaHead(gap.position.text(), {}, {}) : std::string();
+  return frame(true, head, R"({"event":"gap",)" + json.substr(1));
 }
 
 BufferRef positionFrame(const hub::MessageId& position) {

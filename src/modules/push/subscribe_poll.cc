@@ -61,6 +61,7 @@ class Poll final : public http::ExchangeListener, public hub::Subscriber, public
     const HubCall call;
     over_ = true;
     desk().countDelivery(Transport::kLongPoll, *message, since_);
+    desk().shard().unsubscribe(*this);  // before its client can know that it is over
     answer(*message);
     return Delivery::kDone;
   }
@@ -85,6 +86,9 @@ class Poll final : public http::ExchangeListener, public hub::Subscriber, public
   }
 
   // http::ExchangeListener
+  void onWritable() noexcept override {
+    if (!over_ && exchange_.parked()) setTimeout();
+  }
   void onDeadline() noexcept override {
     if (over_) return;
     over_ = true;
@@ -152,6 +156,9 @@ class Poll final : public http::ExchangeListener, public hub::Subscriber, public
       lines() += added.lines();
     }
     exchange_.park();
+    setTimeout();
+  }
+  void setTimeout() noexcept {
     const uint32_t timeout_ms = desk().options().timeout_ms;
     if (timeout_ms != 0) exchange_.setDeadline(timeout_ms - desk().some(timeout_ms / 10 + 1));
   }

@@ -60,16 +60,19 @@ Asked asked(const std::optional<MessageId>& parsed, MessageId& id) noexcept {
 // If-Modified-Since has the time, If-None-Match the tag, which alone says all that is needed.
 Asked readConditions(const http::RequestHead& head, int64_t now_s, MessageId& id) noexcept {
   bool found = false;
+  bool tagged = false;
   for (http::TokenList tags(head, FieldId::kIfNoneMatch); !found && tags.next();) {
+    tagged = true;
     found = id.parseTag(tags.element());
   }
+  if (tagged && !found) id = MessageId::makeForeign(0);
   const bool once = (head.repeated & http::fieldBit(FieldId::kIfModifiedSince)) == 0;
   if (head.has(FieldId::kIfModifiedSince) && once) {
     const auto time_s = http::parseHttpDate(head.get(FieldId::kIfModifiedSince), now_s);
     if (time_s) id.time_s = *time_s;
     found = found || time_s.has_value();
   }
-  // A tag of somebody else's without a date: all there is may be news.
+  // An empty one without a date: all there is may be news.
   return found || head.has(FieldId::kIfNoneMatch) ? Asked::kId : Asked::kNothing;
 }
 
@@ -79,16 +82,16 @@ Asked readPosition(const http::Exchange& exchange, std::string_view query_key, s
                    MessageId& id) {
   id = {};
   const http::RequestHead& head = exchange.request();
-  if (!query_key.empty()) {
-    const std::string_view text = argumentOf(exchange.query(), query_key);
-    if (!text.empty()) return asked(parseEncoded(text), id);
-  }
   if (!header_name.empty()) {
     const std::string_view text = head.get(header_name);
     if (!text.empty()) return asked(MessageId::parse(text), id);
   }
   const std::string_view last = head.get(FieldId::kLastEventId);
-  if (!last.empty()) return asked(MessageId::parse(last), id);
+  if (!last.empty()) return asked(MessageId::parse(last).value_or(MessageId::makeForeign(0)), id);
+  if (!query_key.empty()) {
+    const std::string_view text = argumentOf(exchange.query(), query_key);
+    if (!text.empty()) return asked(parseEncoded(text), id);
+  }
   return readConditions(head, exchange.context().date().seconds(), id);
 }
 

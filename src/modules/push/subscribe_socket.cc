@@ -20,7 +20,8 @@ using hub::Delivery;
 using hub::EndReason;
 
 constexpr std::string_view kMeta = "ws+meta.nchan";
-// Offered beside it by clients that want to know where they begin, as they name no message; never chosen.
+// Offered beside it by clients that know more than Nchan's: "event" lines, and where they begin if they name
+// no message. Never chosen.
 constexpr std::string_view kPosition = "position";
 constexpr uint32_t kMostIgnoredBytes = 16 << 10;  // of a message that nobody wants
 
@@ -72,8 +73,11 @@ struct Publishes {
 // until onEnd or the socket's onClose.
 class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
  public:
-  Subscribed(Desk& desk, bool with_meta, bool with_position) noexcept
-      : desk_(desk.share()), since_(desk.nowStep()), meta_(with_meta), position_(with_position) {
+  Subscribed(Desk& desk, Form form) noexcept
+      : desk_(desk.share()),
+        since_(desk.nowStep()),
+        form_(static_cast<uint8_t>(form)),
+        position_(form == kMetaFrameForm) {
     subscribers().add();
   }
   ~Subscribed() override {
@@ -116,15 +120,14 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
   }
   Delivery onMessage(const hub::Message::Ref& message) noexcept override {
     const HubCall call;
-    const Delivery delivery = send(meta_ ? message->form(kMetaFrameForm, &encodeMetaFrame)
-                                         : message->form(kPlainFrameForm, &encodePlainFrame));
+    const Delivery delivery = send(frameOf(*message));
     if (delivery != Delivery::kClosed) desk_->countDelivery(Transport::kWebSocket, *message, since_);
     return delivery;
   }
   Delivery onGap(const hub::Gap& gap) noexcept override {
     const HubCall call;
     desk_->counters().gaps->add();
-    return send(gapFrame(gap, meta_));
+    return send(gapFrame(gap, static_cast<Form>(form_)));
   }
   void onEnd(EndReason reason) noexcept override {
     const HubCall call;
@@ -147,6 +150,12 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
   metrics::Gauge& subscribers() const noexcept {
     return *desk_->counters().subscribers[static_cast<size_t>(Transport::kWebSocket)];
   }
+  const BufferRef& frameOf(const hub::Message& message) const noexcept {
+    if (form_ == kPlainFrameForm) return message.form(kPlainFrameForm, &encodePlainFrame);
+    if (form_ == kMetaFrameForm || message.event().empty())
+      return message.form(kMetaFrameForm, &encodeMetaFrame);
+    return message.form(kNchanFrameForm, &encodeNchanFrame);
+  }
   Delivery send(const BufferRef& frames) noexcept {
     switch (socket_->sendFrames(frames)) {
       case http::SendResult::kAccepted:
@@ -168,7 +177,7 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
     Publishes* publisher_;        // from then on; owned; nullptr: it may not
   };
   uint32_t since_;
-  bool meta_;
+  uint8_t form_;
   bool position_;
   bool open_ = false;
   bool over_ = false;
@@ -224,7 +233,8 @@ class Subscribers final : public http::ws::SocketHandler {
       meta = meta || list.element() == kMeta;
       position = position || list.element() == kPosition;
     }
-    return new (memory) Subscribed(*desk_of_new, meta, meta && position);
+    const Form form = !meta ? kPlainFrameForm : position ? kMetaFrameForm : kNchanFrameForm;
+    return new (memory) Subscribed(*desk_of_new, form);
   }
   void onMessage(Socket& socket, http::ws::Message& message) const noexcept override {
     of(socket).publish(message);

@@ -95,7 +95,7 @@ class Subscriber:
         else:
             lines = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {WS_KEY}"]
             if self.transport == META:
-                lines.append("Sec-WebSocket-Protocol: ws+meta.nchan")
+                lines.append("Sec-WebSocket-Protocol: ws+meta.nchan, position")
             if self.last_id:
                 path += f"?last_event_id={self.last_id}"
         return "\r\n".join([f"GET {path} HTTP/1.1", "Host: x", *lines, *self.fields, "", ""]).encode()
@@ -263,7 +263,9 @@ class Subscriber:
         elif opcode in (1, 2):
             head, _, body = body.partition(b"\n\n")
             fields = dict(line.split(": ", 1) for line in head.decode().split("\n"))
-            if fields.get("event") == "gap":
+            if "position" in fields:
+                assert not self.last_id and not body
+            elif fields.get("event") == "gap":
                 self._gap(fields["id"], body)
             else:
                 self._message(fields["id"], body, fields.get("event"))
@@ -282,11 +284,14 @@ class Follower(Subscriber):
         self.gaps_allowed = False
         self.gaps = []  # (number of the message that would have been next, missed)
         self.told = None  # the gap that was told last, if nothing has come behind it
+        self.told_behind = None  # the id that it was told to
         self.anything = first is None  # nobody can say which is next
         self.received = 0
 
     def open(self, transport=None):
-        self.told = None  # it will be told again, as the id is still the one before it
+        if self.last_id != self.told_behind:
+            self._account()  # its id is the one behind the gap
+        self.told = None  # or it will be told again
         super().open(transport)
 
     def on_message(self, message_id, body, event):
@@ -312,7 +317,7 @@ class Follower(Subscriber):
         if missed is not None and self.told is None:
             assert after.partition(":")[2] == self.last_id.partition(":")[2], f"{self.channel}: {list(self.story)}"
         self._account()
-        self.told = (self.next, missed)
+        self.told, self.told_behind = (self.next, missed), self.last_id
 
     def _account(self):
         """The gap that was told leads to what comes now."""

@@ -21,8 +21,8 @@ SUBSCRIBE = {"http": {"sites": [{"host": ["*"], "routes": [
     {"path": "/sub/{channel}", "push_subscribe": {}},
     {"path": "/new/{channel}", "push_subscribe": {"first_message": "newest"}},
     {"path": "/last2/{channel}", "push_subscribe": {"first_message": 2}},
-    {"path": "/quick/{channel}", "push_subscribe": {"timeout_ms": 300}},
-    {"path": "/quick304/{channel}", "push_subscribe": {"timeout_ms": 300, "timeout_status": 304}},
+    {"path": "/quick/{channel}", "push_subscribe": {"timeout_ms": 300, "timeout_status": 408}},
+    {"path": "/quick304/{channel}", "push_subscribe": {"timeout_ms": 300}},
     {"path": "/interval/{channel}", "push_subscribe": {"transports": ["interval_poll", "sse", "websocket"]}},
     {"path": "/polls/{channel}", "push_subscribe": {"transports": ["long_poll"]}},
     {"path": "/events/{channel}", "push_subscribe": {"transports": ["sse"]}},
@@ -165,8 +165,12 @@ class Stream:
 
 
 def socket(server, target, meta=False, fields=(), timeout=10):
-    protocol = ["Sec-WebSocket-Protocol: ws+meta.nchan"] if meta else []
-    return WsWire(server, target, [*protocol, *fields], timeout)
+    """`meta`: with all that there is; the message that says where it begins has been read."""
+    protocol = ["Sec-WebSocket-Protocol: ws+meta.nchan, position"] if meta else []
+    ws = WsWire(server, target, [*protocol, *fields], timeout)
+    if meta and "last_event_id" not in target:
+        assert ws.read()[1].startswith(b"position: ")
+    return ws
 
 
 def meta_of(payload):

@@ -80,10 +80,7 @@ def test_more_channels_subscribed_to_than_there_may_be(start_server):
             assert set(verdicts) <= {"in", "503", "close 1013"}
             for member in members:
                 member.leave()
-            for member, verdict in zip(members, verdicts):
-                if verdict == "in":
-                    channel = member.path.removeprefix("/sub/")
-                    reactor.run_until(lambda: asker.get("GET", f"/pub/{channel}").status == 404, "its channel is let go")
+            # They are let go after a while, sooner where somebody wants another.
             reactor.run_until(lambda: asker.get("POST", f"/pub/room-{attempt}", JSON, b"x").status == 202, "room for a channel")
             assert asker.get("DELETE", f"/pub/room-{attempt}").status == 200
         witness.go_on()

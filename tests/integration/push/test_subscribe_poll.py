@@ -164,8 +164,9 @@ def test_after_an_id(push, three, place, index):
 
 
 @pytest.mark.parametrize("target, more, fields, body", [
-    ("/sub/", "?last_event_id={0}", {"Last-Event-ID": "{1}"}, b"two"),
-    ("/sub/", "?last_event_id={1}", {"Last-Event-ID": "{0}", "conditions": 0}, b"three"),
+    ("/sub/", "?last_event_id={0}", {"Last-Event-ID": "{1}"}, b"three"),
+    ("/sub/", "?last_event_id={1}", {"Last-Event-ID": "{0}", "conditions": 0}, b"two"),
+    ("/sub/", "?last_event_id={1}", {"conditions": 0}, b"three"),
     ("/sub/", "?last_event_id=", {"Last-Event-ID": "{1}"}, b"three"),
     ("/sub/", "", {"Last-Event-ID": "{1}", "conditions": 0}, b"three"),
     ("/sub/", "?since={1}", {}, b"one"),
@@ -175,7 +176,7 @@ def test_after_an_id(push, three, place, index):
     ("/since/", "?since={1}&last_event_id={0}", {}, b"three"),
     ("/noquery/", "?last_event_id={1}", {"Last-Event-ID": "{0}"}, b"two"),
     ("/header/", "", {"X-Message-Id": "{1}", "Last-Event-ID": "{0}"}, b"three"),
-    ("/header/", "?last_event_id={0}", {"X-Message-Id": "{1}"}, b"two"),
+    ("/header/", "?last_event_id={0}", {"X-Message-Id": "{1}"}, b"three"),
     ("/header/", "", {"x-message-id": "{1}", "conditions": 0}, b"three"),
     ("/header/", "", {"X-Message-Id": "", "Last-Event-ID": "{0}"}, b"two"),
 ])
@@ -192,7 +193,7 @@ def test_id_header_in_answers(push, three):
     answer = push.ask("/header/" + channel)
     assert answer["X-Message-Id"] == ids[0] == id_of(answer)
     answer = push.ask("/header/" + channel, fields={"X-Message-Id": ids[2]})
-    assert (answer.status, answer["X-Message-Id"]) == (408, ids[2])
+    assert (answer.status, answer["X-Message-Id"]) == (304, ids[2])
 
 
 MALFORMED = ["x", "-1", "1:2:3x", " ", "99999999999999999999:1-5f3a9c01", "1" * 129, "%zz", "%4", "%", "1%00", "0x1:1-5f3a9c01",
@@ -208,7 +209,10 @@ def test_malformed_query(push, text):
 
 @pytest.mark.parametrize("text", [text for text in MALFORMED if "%" not in text and text not in ("1:2:3x", " ")])
 def test_malformed_fields(push, text):
-    assert push.ask("/sub/" + fresh(), fields={"Last-Event-ID": text}).status == 400
+    channel = fresh()
+    publish(push, channel, "x")
+    answer = push.ask("/sub/" + channel, fields={"Last-Event-ID": text})
+    assert (answer.status, answer.body, answer["Push-Gap"]) == (200, b"x", "unknown")
     assert push.ask("/header/" + fresh(), fields={"X-Message-Id": text}).status == 400
 
 
@@ -244,6 +248,31 @@ def test_gap_on_a_poll_that_waits(push):
                                     {"If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"}])
 def test_conditions_that_are_not_ours(push, three, fields):
     assert push.ask("/sub/" + three[0], fields=fields).body == b"one"
+
+
+@pytest.mark.parametrize("fields", [
+    {"If-None-Match": '"0"', "If-Modified-Since": "{date}"}, {"If-None-Match": "*", "If-Modified-Since": "{date}"},
+    {"Last-Event-ID": "{seconds}:0"}, {"Last-Event-ID": "{seconds}:1-00000000"}])
+def test_a_tag_of_another_server_is_a_gap(push, three, fields):
+    """However plausible its time is: which messages of that second the client has had is not known."""
+    channel, ids = three
+    known = {"date": conditions(ids[2])["If-Modified-Since"], "seconds": ids[2].split(":")[0]}
+    answer = push.ask("/sub/" + channel, fields={name: text.format(**known) for name, text in fields.items()})
+    assert (answer.body, answer["Push-Gap"]) == (b"one", "unknown")
+
+
+def test_a_quiet_channel_forgotten_meanwhile_is_no_gap(push):
+    """Who has been told that there was nothing yet has missed nothing where there is nothing now."""
+    channel = fresh()
+    answer = push.ask("/interval/" + channel)
+    old = f"{id_of(answer).split(':')[0]}:0-00000001"
+    answer = push.ask("/interval/" + channel, fields=conditions(old))
+    assert answer.status == 304 and "Push-Gap" not in answer and id_of(answer) != old
+    publish(push, channel, "x")
+    assert push.ask("/interval/" + channel, fields=conditions(old))["Push-Gap"] == "unknown"
+    publish(push, channel, "y")
+    answer = push.ask("/interval/" + channel, fields=conditions(id_of(answer)))
+    assert answer.body == b"x" and "Push-Gap" not in answer
 
 
 # Time

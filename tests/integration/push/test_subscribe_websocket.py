@@ -82,11 +82,31 @@ def test_gap(push, meta):
         assert opcode == TEXT
         if meta:
             head, payload = meta_of(payload)
-            assert head == {"id": ids[1], "event": "gap"}
+            assert head == {"id": ids[2], "event": "gap"}
             assert json.loads(payload) == {"after": ids[1], "missed": 1}
         else:
             assert json.loads(payload) == {"event": "gap", "after": ids[1], "missed": 1}
         assert ws.read()[1].endswith(b"3")
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_as_nchan_has_it(push, waits):
+    """Its clients know the lines "id" and "content-type" and no others: not "event", not for a gap, and no position."""
+    channel = fresh()
+    if not waits:
+        ids = [publish(push, channel, str(number), "/short/", X_EventSource_Event="e") for number in range(6)]
+    query = "" if waits else f"?last_event_id={ids[1]}"
+    with socket(push, f"/sub/{channel}{query}", fields=["Sec-WebSocket-Protocol: ws+meta.nchan"]) as ws:
+        if waits:
+            wait_for(push, channel, 1)
+            ids = [publish(push, channel, str(number), "/short/", X_EventSource_Event="e") for number in range(6)]
+        else:
+            head, payload = meta_of(ws.read()[1])
+            assert head == {"id": ids[2]} and json.loads(payload) == {"event": "gap", "after": ids[1], "missed": 1}
+        for number in range(0 if waits else 3, 6):
+            assert ws.read()[1] == f"id: {ids[number]}\n\n{number}".encode()
+        sent = publish(push, channel, "typed", X_EventSource_Event="e", Content_Type="text/x-a")
+        assert ws.read()[1] == f"id: {sent}\ncontent-type: text/x-a\n\ntyped".encode()
 
 
 @pytest.mark.parametrize("query, status", [("?last_event_id=x", 400), ("", 101)])

@@ -85,8 +85,8 @@ class Returning(Follower):
         self.story.append(why)
         assert why in ("410", "end", "close 1000", "close 1001"), (self.transport, why)
         self.ends.append((self.transport, why))
-        if self.last_id is None:
-            self.anything = True  # it has never had a message: whichever is first
+        if self.last_id is None or ":0-" in self.last_id:
+            self.anything = True  # it has never had a message, of that making of the channel: whichever is first
         self.open(self.chooser.choice(RESUMING))
 
 

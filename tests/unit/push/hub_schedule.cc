@@ -494,6 +494,8 @@ void Schedule::checkBeginning(Client& client, const MessageId& position) {
       } else if (start.after.epoch == position.epoch && start.after.seq == position.seq) {
         ++tally_.resumed;
         client.gap_may_come = true;  // an id of the future, and nothing in history
+      } else if (start.after.seq == 0 && position.seq == 0) {
+        client.gap_may_come = true;  // there was no message yet, and perhaps there is none
       } else {
         client.gap_may_come = client.gap_must_come = true;
         gone(0, position.seq);

@@ -27,8 +27,9 @@ class Client final : public Subscriber {
     heard.emplace_back(message->payload().view());
     return std::exchange(answer, then);
   }
-  Delivery onGap(const Gap& gap) noexcept override {
-    heard.push_back("gap " + std::to_string(gap.missed));
+  Delivery onGap(const Gap& told) noexcept override {
+    heard.push_back("gap " + std::to_string(told.missed));
+    gap = told;
     return Delivery::kAccepted;
   }
   void onEnd(EndReason reason) noexcept override {
@@ -37,6 +38,7 @@ class Client final : public Subscriber {
 
   std::vector<std::string> heard;
   MessageId last;
+  Gap gap;
   Delivery answer = Delivery::kAccepted;
   Delivery then = Delivery::kAccepted;
 };
@@ -138,6 +140,12 @@ TEST_CASE("push: where a subscription begins") {
       {"of another epoch", after(foreign), {"+", "gap 0", "b", "c", "d"}},
       {"a time long ago", after({ids[0].time_s - 1, 0, 0}), {"+", "gap 0", "b", "c", "d"}},
       {"the time of the last", after({ids[3].time_s, 0, 0}), {"+"}},
+      {"that time, and another server's tag",
+       after(MessageId::makeForeign(ids[3].time_s)),
+       {"+", "gap 0", "b", "c", "d"}},
+      {"nothing yet, of another epoch",
+       after({ids[0].time_s, 0, ids[0].epoch ^ 1}),
+       {"+", "gap 0", "b", "c", "d"}},
   };
   for (const auto& one : kCases) {
     for (uint32_t shard = 0; shard < 2; ++shard) {
@@ -253,16 +261,54 @@ TEST_CASE("push: a channel lingers after its last subscriber, then everything of
   world.subscribe(client, {}, 1);
   const MessageId id = world.publish("a", 0, [](Publication& made) { made.history_messages = 0; }).id;
   world.hub.shard(1).unsubscribe(client);
-  world.later(4);
+  world.later(110);
   world.subscribe(client, after(id), 1);  // it is known still: nothing was missed
   CHECK(client.heard == Heard{"+", "a", "+"});
   world.hub.shard(1).unsubscribe(client);
   CHECK(world.hub.numbers().channels == 1);
-  world.later(6);
+  world.later(121);
   CHECK(world.hub.numbers().channels == 0);
   CHECK(world.hub.numbers().history_bytes == 0);
   world.subscribe(client, after(id), 1);
   CHECK(client.heard == Heard{"+", "a", "+", "+", "gap 0"});
+}
+
+TEST_CASE(
+    "push: a channel lingers for less where channels are scarce, and a quiet one is forgotten without a "
+    "gap") {
+  HubOptions options;
+  options.max_channels = 1;
+  Client client;
+  World world(2, options);
+  world.subscribe(client, {}, 1);
+  const MessageId nothing = client.last;
+  world.hub.shard(1).unsubscribe(client);
+  world.later(4);
+  CHECK(world.hub.numbers().channels == 1);
+  world.later(2);
+  CHECK(world.hub.numbers().channels == 0);
+  world.subscribe(client, after(nothing), 1);
+  CHECK(client.heard == Heard{"+", "+"});
+  CHECK(client.last != nothing);
+  world.hub.shard(1).unsubscribe(client);
+}
+
+TEST_CASE("push: a gap says where it ends") {
+  Client client;
+  World world;
+  std::vector<MessageId> ids;
+  for (const char* text : {"a", "b", "c", "d"}) {
+    world.host.unix_s += 1;
+    ids.push_back(world.publish(text, 0, [](Publication& made) { made.history_messages = 1; }).id);
+  }
+  MessageId foreign = ids[3];
+  foreign.epoch ^= 1;
+  for (const MessageId& id : {ids[0], foreign}) {
+    world.subscribe(client, after(id), 1);
+    CHECK(client.gap.after == id);
+    CHECK(client.gap.position == ids[2]);
+    world.hub.shard(1).unsubscribe(client);
+  }
 }
 
 TEST_CASE("push: history ages, by the policy of the latest publication") {

@@ -72,16 +72,22 @@ TEST_CASE("A frame with meta has a head that a payload cannot forge") {
         "t:id: " + kIdText + "\ncontent-type: text/plain\nevent: tick\n\n\nid: 1");
   CHECK(frameOf(encodeMetaFrame(*message("x", "a\nb", "c\r\nd"))) ==
         "t:id: " + kIdText + "\ncontent-type: ab\nevent: cd\n\nx");
+  CHECK(frameOf(encodeNchanFrame(*message("x", "text/plain", "tick"))) ==
+        "t:id: " + kIdText + "\ncontent-type: text/plain\n\nx");
   CHECK(frameOf(encodeMetaFrame(*message("x", {}, "\xff"))) == "b:id: " + kIdText + "\nevent: \xff\n\nx");
 }
 
 TEST_CASE("A gap says behind which message, and how many") {
-  const hub::Gap gap{kId, 5};
+  const hub::MessageId position{1763668667, 22, 0x5f3a9c01};
+  const hub::Gap gap{kId, 5, position};
+  const std::string id = "id: 1763668667:22-5f3a9c01\n";
   CHECK(gapJson(gap) == R"({"after":")" + kIdText + R"(","missed":5})");
-  CHECK(gapJson({kId, 0}) == R"({"after":")" + kIdText + R"(","missed":null})");
-  CHECK(http::contentOf(gapEvent(gap)) == "id: " + kIdText + "\nevent: gap\ndata: " + gapJson(gap) + "\n\n");
-  CHECK(frameOf(gapFrame(gap, true)) == "t:id: " + kIdText + "\nevent: gap\n\n" + gapJson(gap));
-  CHECK(frameOf(gapFrame(gap, false)) == R"(t:{"event":"gap","after":")" + kIdText + R"(","missed":5})");
+  CHECK(gapJson({kId, 0, {}}) == R"({"after":")" + kIdText + R"(","missed":null})");
+  CHECK(http::contentOf(gapEvent(gap)) == id + "event: gap\ndata: " + gapJson(gap) + "\n\n");
+  CHECK(frameOf(gapFrame(gap, kMetaFrameForm)) == "t:" + id + "event: gap\n\n" + gapJson(gap));
+  const std::string named = R"({"event":"gap","after":")" + kIdText + R"(","missed":5})";
+  CHECK(frameOf(gapFrame(gap, kPlainFrameForm)) == "t:" + named);
+  CHECK(frameOf(gapFrame(gap, kNchanFrameForm)) == "t:" + id + "\n" + named);
 }
 
 // What readPosition makes of a request: "-" nothing, "!" malformed, or the id.
@@ -103,7 +109,9 @@ std::string position(const std::string& target, const std::string& fields, std::
 
 TEST_CASE("The id comes from the query, a field of choice, Last-Event-ID or conditions") {
   CHECK(position("", "") == "-");
-  CHECK(position("?since=" + kIdText, "X-Id: 1\r\nLast-Event-ID: 2\r\n") == kIdText);
+  CHECK(position("?since=1", "X-Id: " + kIdText + "\r\nLast-Event-ID: 2\r\n") == kIdText);
+  CHECK(position("?since=1", "Last-Event-ID: " + kIdText + "\r\n") == kIdText);
+  CHECK(position("?since=" + kIdText, "If-None-Match: 1-00000001\r\n") == kIdText);
   CHECK(position("?since=1763668666%3a17-5f3a9c01", "") == kIdText);
   CHECK(position("?since=", "X-Id: " + kIdText + "\r\nLast-Event-ID: 2\r\n") == kIdText);
   CHECK(position("?since=" + kIdText, "", "") == "-");
@@ -112,8 +120,9 @@ TEST_CASE("The id comes from the query, a field of choice, Last-Event-ID or cond
   CHECK(position("?since=%", "") == "!");
   CHECK(position("?since=%4", "") == "!");
   CHECK(position("?since=" + std::string(5000, '1'), "") == "!");
-  CHECK(position("?since=" + kIdText + "%00", "") == "1763668666:0-00000000");  // a tag that is not ours
-  CHECK(position("", "Last-Event-ID: nonsense\r\n") == "!");
+  CHECK(position("?since=" + kIdText + "%00", "") == "1763668666:1-00000000");  // a tag that is not ours
+  CHECK(position("", "Last-Event-ID: nonsense\r\n") == "0:1-00000000");  // which is foreign, not refused
+  CHECK(position("", "X-Id: nonsense\r\n") == "!");
   CHECK(position("?xsince=1&sinc=1&since", "") == "-");
 }
 
@@ -127,7 +136,9 @@ TEST_CASE("Conditions are read as caches write them") {
   CHECK(position("", date + "If-None-Match: \"a\"\r\nIf-None-Match: \"" + tag + "\"\r\n") == kIdText);
   CHECK(position("", date) == "1763668666:0-00000000");
   CHECK(position("", "If-None-Match: \"" + tag + "\"\r\n") == "0:" + tag);
-  CHECK(position("", "If-None-Match: *\r\n") == "0:0-00000000");
+  CHECK(position("", "If-None-Match: *\r\n") == "0:1-00000000");
+  CHECK(position("", date + "If-None-Match: \"0\"\r\n") == "1763668666:1-00000000");
+  CHECK(position("", "If-None-Match: \r\n") == "0:0-00000000");
   CHECK(position("", "If-Modified-Since: yesterday\r\n") == "-");
   CHECK(position("", date + date + "If-None-Match: \"" + tag + "\"\r\n") == "0:" + tag);
 }

@@ -33,6 +33,15 @@ struct Info final : push::InfoCall {
   void onInfo(const push::ChannelInfo&) noexcept override {}
 };
 
+// Says in each answer how many the hub counts as it is made.
+struct CountAtAnswer final : http::HeadFilter {
+  explicit CountAtAnswer(const push::Hub& counting) : hub(counting) {}
+  void onHead(std::string_view, http::ResponseHead& head) const noexcept override {
+    head.add("X-Subscribers", std::to_string(hub.numbers().subscribers));
+  }
+  const push::Hub& hub;
+};
+
 class World {
  public:
   explicit World(SubscribeOptions options = {}, push::HubOptions limits = {}) : hub(limits, 4, host) {
@@ -45,7 +54,9 @@ class World {
     REQUIRE(made.ok());
     handler = std::move(made).value();
     server.options.send_timeout_ms = 5000;
-    server.on("/{channel}", [this](http::Exchange& exchange) { handler->handle(exchange); });
+    http::Route& route =
+        server.on("/{channel}", [this](http::Exchange& exchange) { handler->handle(exchange); });
+    route.head_filters.push_back(std::make_shared<CountAtAnswer>(hub));
     server.start();
   }
   ~World() { end(); }
@@ -205,7 +216,7 @@ TEST_CASE("subscribe: pipelined polls are answered in turn, none from within ano
   test::SimPeer peer = w.server.connect();
   std::string requests;
   for (int i = 0; i < 3; ++i)
-    requests += "GET /room?id=0:" + std::to_string(i) + "-00000001 HTTP/1.1\r\nHost: a\r\n\r\n";
+    requests += "GET /room?id=0:" + std::to_string(i + 1) + "-00000001 HTTP/1.1\r\nHost: a\r\n\r\n";
   peer.write(requests);
   w.server.settle();
   CHECK(peer.read().empty());
@@ -256,6 +267,36 @@ TEST_CASE("subscribe: a poll times out with its place, on either side of a tenth
     CHECK(answer.status == status);
     CHECK(answer.has("\r\nEtag: \"0-"));
   }
+  CHECK(w.hub.numbers().subscribers == 0);
+}
+
+TEST_CASE("subscribe: a poll counts no more when it is answered", "[push]") {
+  World w;
+  test::SimPeer poll = w.ask("");
+  w.publish("x");
+  CHECK(test::parseAnswers(poll.read()).answers.at(0).has("\r\nX-Subscribers: 0\r\n"));
+  w.publish(std::string(100'000, 'x'));
+  const auto large = test::parseAnswers(w.readAll(poll = w.ask("", "/room?id=0"))).answers;
+  CHECK(large.at(0).has("\r\nX-Subscribers: 0\r\n"));
+}
+
+TEST_CASE("subscribe: a poll that waits behind an answer not taken yet times out, too", "[push]") {
+  SubscribeOptions options;
+  options.timeout_ms = 3000;
+  World w(std::move(options));
+  w.server.net.sys.setCapacity(2000);
+  w.publish(std::string(5000, 'x'));
+  test::SimPeer peer = w.server.connect();
+  peer.write("GET /room HTTP/1.1\r\nHost: a\r\n\r\nGET /quiet HTTP/1.1\r\nHost: a\r\n\r\n");
+  w.server.settle();
+  w.pass(500);
+  std::string got = w.readAll(peer);
+  CHECK(w.hub.numbers().subscribers == 1);
+  w.pass(4000);
+  got += w.readAll(peer);
+  const auto answers = test::parseAnswers(got).answers;
+  REQUIRE(answers.size() == 2);
+  CHECK(answers[1].status == 304);
   CHECK(w.hub.numbers().subscribers == 0);
 }
 

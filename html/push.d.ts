@@ -51,7 +51,8 @@ export interface Options {
    *  counts as open. 8000. */
   timeout?: number;
   /** How long an event stream may be silent before it is taken for dead [ms]; a poll twice as long, since browsers repeat one
-   *  that was answered 408 and do not tell. More than the server's heartbeat and the time it holds a poll. 65000. */
+   *  that was answered 408 and do not tell, and a WebSocket, once its server has shown that it sends more than pings. More than
+   *  the server's heartbeat, ping interval and the time it holds a poll. 65000. */
   silence?: number;
   /** The first pause before connecting again [ms]; it doubles up to 30 s, and a part is random. The server may set
    *  another (retry:), or say when to come back (Retry-After). 1000. */

@@ -11,7 +11,7 @@ export class Push {
     this.#url = new URL(url, globalThis.location?.href);
     this.#retry = this.#options.retry;
     this.id = options.lastId;
-    // It may have died unnoticed with the network.
+    // It may be dead unnoticed
     globalThis.addEventListener?.('online', this.#online);
     queueMicrotask(() => this.#run());
   }
@@ -57,8 +57,8 @@ export class Push {
         if (abort.signal.aborted) return;
         heard ||= answers;
         // Pages see no pings, nor polls repeated for a 408
-        limit(name != 'websocket' && silence * (name == 'sse' || 2));
-        if (at && Date.now() - began > 6e5) {  // perhaps the first works by now
+        limit((answers == 2 || name != 'websocket') && silence * (name == 'sse' || 2));
+        if (at && Date.now() - began > 6e5) {  // does the first work now?
           at = 0;
           return this.reconnect();
         }
@@ -87,7 +87,7 @@ export class Push {
       if (worked || after > 0) at = Math.max(0, transports.findIndex(name => proven[name]));
       else if (!proven[name] || fails % 3 == 2) {
         at = (at + 1) % transports.length;
-        if (at) continue;  // only when all have failed is it time to wait
+        if (at) continue;  // all are tried before a pause
       }
       const offline = globalThis.navigator?.onLine === false;
       const random = Math.random();
@@ -152,6 +152,7 @@ export class Push {
       socket.onmessage = ({ data }) => {
         const text = typeof data == 'string' ? data : new TextDecoder('latin1').decode(data);
         const end = text.indexOf('\n\n');
+        if (!end) return alive(2);  // with each ping
         const fields = Object.fromEntries(text.slice(0, end).split('\n').map(line => line.split(/: (.*)/)));
         this.#deliver(signal, fields.id ?? fields.position, fields.id && data.slice(end + 2), fields.event, fields['content-type']);
       };
@@ -166,7 +167,7 @@ export class Push {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      alive();  // not with the head: a proxy may keep the rest
+      alive();  // the head alone proves nothing
       const lines = (rest + decoder.decode(value, { stream: true })).split(/\r?\n/);
       rest = lines.pop();
       for (const line of lines) {

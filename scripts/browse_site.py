@@ -9,6 +9,7 @@ left alone. The exit code is 1 when one has failed.
 
 import argparse
 import collections
+import fcntl
 import json
 import os
 import pathlib
@@ -39,10 +40,10 @@ class Browser:
         self.from_browser, to_write = os.pipe()
 
         def pipes():
-            os.dup2(to_read, 20)
-            os.dup2(to_write, 21)
-            os.dup2(20, 3)
-            os.dup2(21, 4)
+            # First out of the way: either may have one of these numbers.
+            ends = [fcntl.fcntl(fd, fcntl.F_DUPFD, 100) for fd in (to_read, to_write)]
+            os.dup2(ends[0], 3)
+            os.dup2(ends[1], 4)
 
         self.log = open(folder / "chromium.txt", "wb")
         self.process = subprocess.Popen(

@@ -104,6 +104,7 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
     desk_->shard().unsubscribe(*this);
   }
   void publish(const http::ws::Message& message) noexcept;
+  void beat() noexcept;
   void onPublished(const hub::PublishResult& result) noexcept;
   void onPublisherGone() noexcept { publisher_->waits = nullptr; }
 
@@ -197,6 +198,12 @@ void Publishing::onPublished(const hub::PublishResult& result) noexcept {
 }
 
 // One at a time: what else the client sends waits, in the end at the client.
+// Pages see no pings: those that know of it are sent a frame of two line ends behind each pong, no message.
+void Subscribed::beat() noexcept {
+  if (over_ || form_ != kMetaFrameForm || socket_->queuedBytes() > 0) return;
+  static_cast<void>(socket_->send(http::ws::Opcode::kText, "\n\n"));
+}
+
 void Subscribed::publish(const http::ws::Message& message) noexcept {
   if (over_ || publisher_ == nullptr) return;
   hub::Publication publication;
@@ -239,6 +246,7 @@ class Subscribers final : public http::ws::SocketHandler {
   void onMessage(Socket& socket, http::ws::Message& message) const noexcept override {
     of(socket).publish(message);
   }
+  void onPong(Socket& socket, std::string_view) const noexcept override { of(socket).beat(); }
   void onWritable(Socket& socket) const noexcept override { of(socket).onWritable(); }
   void onClose(Socket& socket, uint16_t, std::string_view) const noexcept override { of(socket).onClose(); }
 

@@ -6,6 +6,7 @@ import pytest
 
 from subscribe_case import (BINARY, PING, SUBSCRIBE, TEXT, close, conditions, fresh, frame, meta_of, publish, socket,
                             wait_for)
+from ws_wire import PONG
 
 
 @pytest.fixture
@@ -194,6 +195,19 @@ def test_pubsub(push):
 def test_pings(push):
     with socket(push, "/beat/" + fresh()) as ws:
         assert ws.read() == (PING, b"")
+
+
+@pytest.mark.parametrize("meta", [False, True])
+def test_pages_hear_of_pings_if_they_know_what_it_is(push, meta):
+    channel = fresh()
+    with socket(push, "/beat/" + channel, meta) as ws:
+        for _ in range(2):
+            assert ws.read() == (PING, b"")
+            ws.send(frame(PONG, b""))
+            if meta:
+                assert ws.read() == (TEXT, b"\n\n")
+        publish(push, channel, "x")
+        assert ws.read()[1].endswith(b"x")
 
 
 def test_deletion(push):

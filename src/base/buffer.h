@@ -32,13 +32,21 @@ class BufferRef {
     void* memory = std::malloc(sizeof(Block) + size);
     if (memory == nullptr) std::abort();
     BufferRef ref;
-    ref.block_ = new (memory) Block{{1}, size};
+    ref.block_ = new (memory) Block{{1}, size, nullptr};
     return ref;
   }
   static BufferRef copyOf(std::string_view bytes) {
     BufferRef ref = allocate(bytes.size());
     if (!bytes.empty()) std::memcpy(ref.mutableData(), bytes.data(), bytes.size());
     return ref;
+  }
+
+  // Adds the size to `account` until the block is freed, whoever has it by then; once for a block, and
+  // nothing for an empty ref. The account outlives the block. REQUIRES: no other thread calls this for it.
+  void countIn(std::atomic<int64_t>& account) const noexcept {
+    if (block_ == nullptr || block_->account != nullptr) return;
+    block_->account = &account;
+    account.fetch_add(static_cast<int64_t>(block_->size), std::memory_order_relaxed);
   }
 
   explicit operator bool() const noexcept { return block_ != nullptr; }
@@ -57,9 +65,13 @@ class BufferRef {
   struct Block {
     std::atomic<uint32_t> refs;
     size_t size;
+    std::atomic<int64_t>* account;
   };
   void release() noexcept {
-    if (block_ != nullptr && block_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(block_);
+    if (block_ == nullptr || block_->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (block_->account != nullptr)
+      block_->account->fetch_sub(static_cast<int64_t>(block_->size), std::memory_order_relaxed);
+    std::free(block_);
   }
   Block* block_ = nullptr;
 };

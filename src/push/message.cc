@@ -16,18 +16,15 @@ Message::Message(const MessageId& id, int64_t published_ns, BufferRef payload, s
       content_type_(std::move(content_type)),
       event_(std::move(event)),
       account_(account) {
-  if (account_ != nullptr) account_->fetch_add(static_cast<int64_t>(bytes()), std::memory_order_relaxed);
+  if (account_ == nullptr) return;
+  account_->fetch_add(static_cast<int64_t>(bytes() - payload_.size()), std::memory_order_relaxed);
+  payload_.countIn(*account_);
 }
 
 Message::~Message() {
-  size_t taken = bytes();
-  for (std::atomic<Form*>& slot : forms_) {
-    const Form* form = slot.load(std::memory_order_relaxed);
-    if (form == nullptr) continue;
-    taken += form->bytes.size();
-    delete form;
-  }
-  if (account_ != nullptr) account_->fetch_sub(static_cast<int64_t>(taken), std::memory_order_relaxed);
+  for (std::atomic<Form*>& slot : forms_) delete slot.load(std::memory_order_relaxed);
+  if (account_ != nullptr)
+    account_->fetch_sub(static_cast<int64_t>(bytes() - payload_.size()), std::memory_order_relaxed);
 }
 
 Message::Ref Message::make(const MessageId& id, int64_t published_ns, BufferRef payload,
@@ -41,11 +38,9 @@ const BufferRef& Message::form(size_t index, Encode encode) const {
   Form* form = slot.load(std::memory_order_acquire);
   if (form != nullptr) return form->bytes;
   auto made = std::make_unique<Form>(Form{encode(*this)});
-  if (slot.compare_exchange_strong(form, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
-    if (account_ != nullptr)
-      account_->fetch_add(static_cast<int64_t>(made->bytes.size()), std::memory_order_relaxed);
+  if (account_ != nullptr) made->bytes.countIn(*account_);
+  if (slot.compare_exchange_strong(form, made.get(), std::memory_order_acq_rel, std::memory_order_acquire))
     form = made.release();
-  }
   return form->bytes;
 }
 

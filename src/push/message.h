@@ -16,13 +16,14 @@ namespace roost::push {
 // A published message. Immutable but for its wire forms, which are encoded when first wanted and then shared;
 // counted, since histories and sending sockets of several loops keep it. Any thread.
 //
-// What it takes (itself, payload and forms) counts in the hub's account of memory from its making until the
-// last reference is gone.
+// What it takes counts in the hub's account of memory: itself until the last reference is gone, payload and
+// forms until the last of the sockets that they wait in has let go of them, too.
 class Message final : public Counted {
  public:
   using Ref = CountedRef<const Message>;
 
-  // `account` (bytes) outlives the message; nullptr: none.
+  // `account` (bytes) outlives the message, its payload and its forms; nullptr: none. REQUIRES: no other
+  // message is being made of that payload.
   static Ref make(const MessageId& id, int64_t published_ns, BufferRef payload, std::string content_type,
                   std::string event, std::atomic<int64_t>* account);
 

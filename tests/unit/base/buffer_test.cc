@@ -25,6 +25,21 @@ TEST_CASE("buffer: copies share, moves hand over", "[buffer]") {
   CHECK(BufferRef::copyOf("").size() == 0);
 }
 
+TEST_CASE("buffer: a block counts in an account until it is freed, once", "[buffer]") {
+  std::atomic<int64_t> account{0};
+  BufferRef().countIn(account);
+  {
+    BufferRef a = BufferRef::copyOf("hello");
+    a.countIn(account);
+    const BufferRef b = a;
+    b.countIn(account);
+    CHECK(account == 5);
+    a = BufferRef();
+    CHECK(account == 5);
+  }
+  CHECK(account == 0);
+}
+
 TEST_CASE("buffer: references of several threads", "[buffer]") {
   for (int round = 0; round < 50; ++round) {
     BufferRef shared = BufferRef::copyOf("shared by all");

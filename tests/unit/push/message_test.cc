@@ -77,6 +77,18 @@ TEST_CASE("push: a message counts what it takes until its last reference is gone
     CHECK(account == before + 1006);
   }
   CHECK(account == 0);
+  {
+    BufferRef payload = BufferRef::copyOf(std::string(1000, 'x'));  // as if a socket had them yet
+    BufferRef form;
+    {
+      const Message::Ref message = Message::make({1, 1, 1}, 5, payload, "", "", &account);
+      form = message->form(1, [](const Message&) { return BufferRef::copyOf("ten bytes."); });
+    }
+    CHECK(account == 1010);
+    payload = BufferRef();
+    CHECK(account == 10);
+  }
+  CHECK(account == 0);
 }
 
 TEST_CASE("push: the ring keeps a stretch of messages and knows their bytes") {

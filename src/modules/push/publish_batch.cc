@@ -20,8 +20,10 @@ using ::roost::push::PublishStatus;
 
 // A longer list is not read on a loop.
 constexpr size_t kInlineBytes = 32 << 10;
-// Messages published in one go; then those that listen are given them, and others have their turn.
+// Messages published in one go. The next follow when those that listen have the last of them, or after a
+// while: a long list does not flood its channels.
 constexpr size_t kSlice = 256;
+constexpr uint32_t kPaceMs = 100;
 
 // A list under way. Shared by the calls of its messages, whose last one answers; where the hub ends first,
 // whoever lets go of it last.
@@ -45,12 +47,19 @@ class BatchRun {
   // Publishes from the entry `from` on, slice by slice, as long as the client waits for the answer.
   static void publish(const std::shared_ptr<BatchRun>& run, http::LoopContext& context,
                       const Publisher& publisher, size_t from);
-  void onResult(size_t index, const PublishResult& result) noexcept {
-    results_[index] = result;
-    onDone();
+  static void onResult(const std::shared_ptr<BatchRun>& run, const Publisher& publisher, size_t index,
+                       const PublishResult& result) noexcept {
+    run->results_[index] = result;
+    if (index == run->paces_) publishMore(run, publisher, index + 1);
+    run->onDone();
   }
 
  private:
+  static void publishMore(const std::shared_ptr<BatchRun>& run, const Publisher& publisher, size_t from) {
+    run->name_.post([run, &publisher, from](http::Exchange& exchange) {
+      publish(run, exchange.context(), publisher, from);
+    });
+  }
   void onDone() noexcept {
     if (--left_ > 0) return;
     if (http::Exchange* exchange = name_.find()) reply(*exchange);
@@ -62,21 +71,24 @@ class BatchRun {
   const BatchOrder order_;
   std::vector<BatchEntry> entries_;
   std::vector<PublishResult> results_;
-  size_t left_;  // messages without a result, and one until all have been asked for
+  size_t paces_ = SIZE_MAX;  // whose result lets the next slice begin
+  size_t left_;              // messages without a result, and one until all have been asked for
 };
 
 class BatchCall final : public ::roost::push::PublishCall {
  public:
-  BatchCall(std::shared_ptr<BatchRun> run, const PublishCounters& counters, size_t index,
-            size_t bytes) noexcept
-      : run_(std::move(run)), counters_(counters), index_(index), bytes_(bytes) {}
+  // `publisher` lives as long as the exchange's route, and is used while that is there.
+  BatchCall(std::shared_ptr<BatchRun> run, const Publisher& publisher, const PublishCounters& counters,
+            size_t index, size_t bytes) noexcept
+      : run_(std::move(run)), publisher_(publisher), counters_(counters), index_(index), bytes_(bytes) {}
   void onPublished(const PublishResult& result) noexcept override {
     counters_.count(result, bytes_);
-    run_->onResult(index_, result);
+    BatchRun::onResult(run_, publisher_, index_, result);
   }
 
  private:
   const std::shared_ptr<BatchRun> run_;
+  const Publisher& publisher_;
   const PublishCounters& counters_;
   const size_t index_;
   const size_t bytes_;
@@ -86,6 +98,8 @@ void BatchRun::publish(const std::shared_ptr<BatchRun>& run, http::LoopContext& 
                        const Publisher& publisher, size_t from) {
   const PublishCounters& counters = publisher.counters(context);
   const size_t end = std::min(run->entries_.size(), from + kSlice);
+  const bool more = end < run->entries_.size();
+  run->paces_ = more && run->entries_[end - 1].status == 0 ? end - 1 : SIZE_MAX;
   for (size_t i = from; i < end; ++i) {
     BatchEntry& entry = run->entries_[i];
     if (entry.status != 0) {
@@ -93,13 +107,12 @@ void BatchRun::publish(const std::shared_ptr<BatchRun>& run, http::LoopContext& 
       run->onDone();
       continue;
     }
-    entry.message.wait_ms = run->order_.wait_ms;
-    auto call = std::make_unique<BatchCall>(run, counters, i, entry.message.payload.size());
+    entry.message.wait_ms = i == run->paces_ ? std::max(run->order_.wait_ms, kPaceMs) : run->order_.wait_ms;
+    auto call = std::make_unique<BatchCall>(run, publisher, counters, i, entry.message.payload.size());
     publisher.publish(context, entry.channel, std::move(entry.message), std::move(call));
   }
-  if (end == run->entries_.size()) return run->onDone();
-  run->name_.post(
-      [run, &publisher, end](http::Exchange& exchange) { publish(run, exchange.context(), publisher, end); });
+  if (!more) return run->onDone();
+  if (run->paces_ == SIZE_MAX) publishMore(run, publisher, end);
 }
 
 void BatchRun::append(std::string& out, size_t index) const {

@@ -310,6 +310,23 @@ def swallowed(world):
         return f"open over websocket {time.monotonic() - began:.1f} s after the bad time"
 
 
+def dead(world):
+    """A WebSocket that dies without a word is noticed: behind pings nothing comes any more."""
+    with world.proxied() as (tab, proxy):
+        listen_at(tab, "/quick304/dead", ["websocket"], {"silence": 700})
+        tab.until("push.state == 'open'")
+        world.publish("dead", 1, path="quick304")
+        tab.until("seen.length == 1")
+        time.sleep(2.5)
+        assert tab.run("states.filter(([state]) => state == 'open').length") == 1, tab.run("states")
+        proxy.deafen()
+        world.publish("dead", 2, path="quick304")
+        began = time.monotonic()
+        tab.until("seen.length == 2")
+        assert numbers(tab) == [1, 2], tab.run("seen")
+        return f"noticed and caught up after {time.monotonic() - began:.1f} s"
+
+
 def better_again(world):
     """After ten minutes with a lesser transport the first is tried again."""
     with world.proxied() as (tab, proxy):
@@ -460,7 +477,7 @@ ON_EACH = (counter, chat, ended_from_outside, other_origin, no_network, server_r
 CASES = [*((case, transport) for case in ON_EACH for transport in TRANSPORTS),
          # A poll learns its place only from its first answer.
          (before_the_first, "websocket"), (before_the_first, "sse"),
-         (any_transport,), (falls_back, "websocket"), (falls_back, "sse"), (swallowed,), (better_again,), (waits_as_told,), (event_source,),
+         (any_transport,), (falls_back, "websocket"), (falls_back, "sse"), (swallowed,), (dead,), (better_again,), (waits_as_told,), (event_source,),
          *((case, path) for case in (gap_alone, quiet) for path in ("quick304", "quick408"))]
 
 
@@ -476,7 +493,7 @@ def configuration(port):
             newest = copy.deepcopy(route)
     config["http"]["sites"][0]["routes"] += [
         *({**newest, "path": f"/quick{status}/{{channel}}",
-           "push_pubsub": {**newest["push_pubsub"], "channel": f"quick{status}/{{channel}}", "subscribe": {"timeout_ms": 1000, "timeout_status": status}}}
+           "push_pubsub": {**newest["push_pubsub"], "channel": f"quick{status}/{{channel}}", "subscribe": {"timeout_ms": 1000, "timeout_status": status, "ping_interval_ms": 500}}}
           for status in (304, 408)),
         {**newest, "path": "/newest/{channel}", "push_pubsub": {**newest["push_pubsub"], "channel": "newest/{channel}",
                                                                 "subscribe": {"retry_ms": 100, "first_message": "newest"}}},

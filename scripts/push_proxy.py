@@ -8,6 +8,7 @@ import threading
 class Proxy:
     """Passes bytes between its own port on 127.0.0.1 and `target`.
 
+    deafen()         what is open now stays open, but nothing goes either way any more, as where a router has forgotten it
     cut()            resets nothing, but ends every connection, as a server that stops does
     swallow          requests whose head has this text are never answered ("Upgrade: websocket")
     hold             what answers requests whose head has this text does not go on to the client
@@ -19,6 +20,7 @@ class Proxy:
         self.swallow = self.hold = None
         self.heads = []
         self.open = set()
+        self.deaf = set()
         self.lock = threading.Lock()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.address = self.listener.getsockname()
@@ -43,6 +45,8 @@ class Proxy:
             back = threading.Thread(target=self._back, args=(server, client, held), daemon=True)
             back.start()
             while data := client.recv(65536):
+                if client in self.deaf:
+                    continue
                 if re.match(rb"[A-Z]+ [^\r\n]+ HTTP/1", data):
                     head = data.split(b"\r\n\r\n")[0].decode("latin-1")
                     self.heads.append(head)
@@ -59,7 +63,7 @@ class Proxy:
     def _back(self, server, client, held):
         try:
             while data := server.recv(65536):
-                if not held.is_set():
+                if not held.is_set() and client not in self.deaf:
                     client.sendall(data)
         except OSError:
             pass
@@ -75,6 +79,10 @@ class Proxy:
             except OSError:
                 pass
             one.close()
+
+    def deafen(self):
+        with self.lock:
+            self.deaf |= self.open
 
     def cut(self):
         """Ends what is open; returns how many connections of clients that were."""

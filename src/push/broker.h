@@ -31,9 +31,12 @@ class ChannelCounts final : public Counted {
 
 // What a channel's history holds when a shard attaches. What is published afterwards is delivered.
 struct Snapshot {
-  MessageId last;              // seq 0: nothing published yet
+  MessageId last;              // seq 0: nothing published yet, and time_s when the channel was made
   uint64_t first_seq = 1;      // of the history; last.seq + 1: it is empty
   int64_t trimmed_time_s = 0;  // time of the message before first_seq; 0: there was none
+  // When, at the latest, a channel of this name was forgotten that had messages: an id of before the first
+  // message that is no younger may have missed some.
+  int64_t forgotten_s = 0;
   std::vector<Message::Ref> messages;
   ChannelCounts::Ref counts;
 };

@@ -49,9 +49,11 @@ class HomeChannel : public Named<HomeChannel>, public WheelHook, public UseHook 
     uint32_t serial;
   };
 
-  HomeChannel(BufferRef name_bytes, uint64_t name_hash, uint32_t epoch) noexcept
-      : Named(std::move(name_bytes), name_hash) {
+  HomeChannel(BufferRef name_bytes, uint64_t name_hash, uint32_t epoch, int64_t now_s,
+              int64_t forgotten_before_s) noexcept
+      : Named(std::move(name_bytes), name_hash), forgotten_s(forgotten_before_s) {
     last.epoch = epoch;
+    last.time_s = now_s;
   }
 
   // Adds a message, and lets go of what the policy does not keep.
@@ -76,6 +78,7 @@ class HomeChannel : public Named<HomeChannel>, public WheelHook, public UseHook 
   MessageRing history;
   MessageId last;
   int64_t trimmed_time_s = 0;  // of the message before the history's first
+  const int64_t forgotten_s;   // see Snapshot
   int64_t paid_ns = 0;         // when all that was published within the rate is paid for
   int64_t used_ns = 0;
   uint32_t most_messages = 0;  // the policy of the latest publication

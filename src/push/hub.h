@@ -68,8 +68,8 @@ struct Start {
   uint32_t back = 0;          // kBack: with that many of the last messages
   // kAfter: behind that message. One that is not known any more, of another epoch or of the future: a gap is
   // told, then as kOldest, and of a foreign() one too. (But where it says that there was no message yet, and
-  // there is none now, nothing is told.) Without a tag (epoch 0, seq 0): with the first published after
-  // time_s.
+  // there is none now, nor may there have been any in between, nothing is told.) Without a tag (epoch 0, seq
+  // 0): with the first published after time_s.
   MessageId after;
 };
 

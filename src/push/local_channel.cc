@@ -57,6 +57,7 @@ void LocalChannel::onAttached(Snapshot snapshot) noexcept {
   last_ = snapshot.last;
   history_first_ = snapshot.first_seq;
   trimmed_time_s_ = dropped_time_s_ = snapshot.trimmed_time_s;
+  forgotten_s_ = snapshot.forgotten_s;
   counts_ = std::move(snapshot.counts);
   ring_.reset(history_first_);
   for (const Message::Ref& message : snapshot.messages) ring_.push(message);
@@ -163,7 +164,7 @@ LocalChannel::Begin LocalChannel::unknown(const MessageId& id) const noexcept {
   result.ask_home = true;
   result.seq = history_first_ - 1;
   // A channel that has been forgotten meanwhile because nothing was published is the same to its client.
-  result.gap = id.foreign() || id.seq != 0 || last_.seq != 0;
+  result.gap = id.foreign() || id.seq != 0 || last_.seq != 0 || id.time_s <= forgotten_s_;
   result.told = {id, 0, {}};
   return result;
 }

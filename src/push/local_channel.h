@@ -153,6 +153,7 @@ class LocalChannel : public Named<LocalChannel> {
   MessageId last_;
   uint64_t history_first_ = 1;
   int64_t trimmed_time_s_ = 0;  // of the message before history_first_
+  int64_t forgotten_s_ = 0;     // see Snapshot
   int64_t dropped_time_s_ = 0;  // of the message before ring_.first()
   ChannelCounts::Ref counts_;
   // Lower bounds of what those in the lists have had.

@@ -20,6 +20,7 @@ MemoryBroker::MemoryBroker(HubState& hub, uint32_t index, BrokerClient& client,
       client_(client),
       parts_(parts),
       wheel_(new WheelHook[kWheel]),
+      forgotten_s_(kForgotten, hub.host.unixSeconds()),
       wheel_s_(hub.host.nowNs() / kSecondNs),
       oldest_use_ns_(INT64_MAX),
       epoch_state_(hub.host.randomWord()) {}
@@ -56,6 +57,7 @@ void MemoryBroker::attachHere(uint32_t from, const ChannelKey& key) noexcept {
   snapshot.last = channel->last;
   snapshot.first_seq = channel->history.first();
   snapshot.trimmed_time_s = channel->trimmed_time_s;
+  snapshot.forgotten_s = channel->forgotten_s;
   snapshot.counts = channel->counts;
   snapshot.messages.reserve(channel->history.size());
   for (uint64_t seq = channel->history.first(); seq < channel->history.next(); ++seq)

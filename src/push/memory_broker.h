@@ -100,10 +100,14 @@ class MemoryBroker final : public Broker {
   NameTable<HomeChannel> channels_;
   static constexpr uint32_t kWheel = 512;  // seconds; what is due later is looked at before
   std::unique_ptr<WheelHook[]> wheel_;     // by second modulo kWheel: channels to look at then
-  WheelHook due_;                          // channels to look at now
-  int64_t wheel_s_;                        // seconds up to this one have been visited
-  UseHook uses_;                           // channels with something to evict, the least recently used first
-  std::atomic<int64_t> oldest_use_ns_;     // of those; INT64_MAX: none. Read by the others
+  // When channels were forgotten that had messages, the latest for each hash modulo kForgotten; at first all
+  // those of before this hub.
+  static constexpr uint32_t kForgotten = 4096;
+  std::vector<int64_t> forgotten_s_;
+  WheelHook due_;                       // channels to look at now
+  int64_t wheel_s_;                     // seconds up to this one have been visited
+  UseHook uses_;                        // channels with something to evict, the least recently used first
+  std::atomic<int64_t> oldest_use_ns_;  // of those; INT64_MAX: none. Read by the others
   std::atomic<bool> asked_to_evict_{false};
   std::unordered_map<uint64_t, Wait> waits_;
   uint64_t last_ticket_ = 0;

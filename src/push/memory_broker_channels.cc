@@ -70,7 +70,8 @@ HomeChannel* MemoryBroker::findOrMake(const ChannelKey& key) noexcept {
   }
   uint32_t epoch = 0;
   while (epoch == 0) epoch = static_cast<uint32_t>(scrambled(epoch_state_++) >> 32);
-  auto* made = new HomeChannel(key.name, key.hash, epoch);
+  auto* made = new HomeChannel(key.name, key.hash, epoch, hub_.host.unixSeconds(),
+                               forgotten_s_[key.hash % kForgotten]);
   channels_.insert(*made);
   return made;
 }
@@ -80,6 +81,10 @@ void MemoryBroker::drop(HomeChannel& channel) noexcept {
   channel.wheelHook().unlink();
   channel.useHook().unlink();
   forgetKeys(channel);
+  if (channel.last.seq != 0) {
+    int64_t& forgotten_s = forgotten_s_[channel.hash % kForgotten];
+    forgotten_s = std::max({forgotten_s, channel.last.time_s, hub_.host.unixSeconds()});
+  }
   hub_.channels.fetch_sub(1, std::memory_order_relaxed);
   ++dropped_;
   delete &channel;

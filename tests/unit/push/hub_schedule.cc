@@ -496,6 +496,10 @@ void Schedule::checkBeginning(Client& client, const MessageId& position) {
         client.gap_may_come = true;  // an id of the future, and nothing in history
       } else if (start.after.seq == 0 && position.seq == 0) {
         client.gap_may_come = true;  // there was no message yet, and perhaps there is none
+        for (const std::unique_ptr<Making>& other : makings_) {
+          if (other->epoch == start.after.epoch && other->name == making->name && other->lastAt(now_ns) > 0)
+            client.gap_must_come = true;
+        }
       } else {
         client.gap_may_come = client.gap_must_come = true;
         gone(0, position.seq);

@@ -280,6 +280,7 @@ TEST_CASE(
   options.max_channels = 1;
   Client client;
   World world(2, options);
+  world.host.unix_s += 1;  // an id of the hub's first second might be of the hub before it
   world.subscribe(client, {}, 1);
   const MessageId nothing = client.last;
   world.hub.shard(1).unsubscribe(client);
@@ -290,6 +291,14 @@ TEST_CASE(
   world.subscribe(client, after(nothing), 1);
   CHECK(client.heard == Heard{"+", "+"});
   CHECK(client.last != nothing);
+  world.hub.shard(1).unsubscribe(client);
+  // What comes and goes while nobody is there is missed, and told.
+  world.later(6);
+  world.publish("a", 0, [](Publication& made) { made.history_s = 1; });
+  world.later(3);
+  CHECK(world.hub.numbers().channels == 0);
+  world.subscribe(client, after(nothing), 1);
+  CHECK(client.heard == Heard{"+", "+", "+", "gap 0"});
   world.hub.shard(1).unsubscribe(client);
 }
 

@@ -39,6 +39,10 @@ class StringStream final : public ByteStream {
   void queue(BufferRef buffer, size_t offset, size_t size) noexcept override {
     queue(buffer.view().substr(offset, size));
   }
+  SendResult sendNow(const BufferRef& block) noexcept override {
+    queue(block.view());
+    return SendResult::kAccepted;
+  }
   SendResult flush() noexcept override { return closed ? SendResult::kClosed : SendResult::kAccepted; }
   size_t queuedBytes() const noexcept override { return 0; }
   void setDeadline(uint32_t) noexcept override {}

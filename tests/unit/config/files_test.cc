@@ -46,14 +46,6 @@ std::string onlyErrorOf(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("conf/server.json serves html/ on 127.0.0.1:4507", "[config]") {
-  const LoadResult result = loadShipped("conf/server.json");
-  const Node root = result.config->root();
-  CHECK(root["listen"].at(0)["address"].asString() == "127.0.0.1");
-  CHECK(root["listen"].at(0)["port"].asInt() == 4507);
-  CHECK(root["http"]["root_path"].asString() == std::filesystem::current_path().string() + "/html");
-}
-
 TEST_CASE("a file of the family starts unchanged", "[config]") {
   const LoadResult result = loadShipped("conf/family.json");
   const Node root = result.config->root();

@@ -1,9 +1,11 @@
 // The schema of the whole program: what editors use, and what every key says of itself.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "config/config.h"
 #include "config/schema_impl.h"
 #include "module/registry.h"
 #include "server/builtin_modules.h"
@@ -57,4 +59,20 @@ TEST_CASE("conf/server.schema.json is what --print-schema prints", "[schema]") {
 
 TEST_CASE("every key of the schema has a type, a meaning and a default", "[schema]") {
   checkKeys(wholeSchema().impl().json, "");
+}
+
+TEST_CASE("conf/server.json serves html/ on 127.0.0.1:4507", "[config]") {
+  const LoadResult result = load("conf/server.json", wholeSchema());
+  INFO(result.errorText());
+  REQUIRE(result.ok());
+  const Node root = result.config->root();
+  CHECK(root["listen"].at(0)["address"].asString() == "127.0.0.1");
+  CHECK(root["listen"].at(0)["port"].asInt() == 4507);
+  CHECK(root["http"]["root_path"].asString() == std::filesystem::current_path().string() + "/html");
+}
+
+TEST_CASE("conf/push.json is good", "[config]") {
+  const LoadResult result = load("conf/push.json", wholeSchema());
+  INFO(result.errorText());
+  CHECK(result.ok());
 }

@@ -124,7 +124,8 @@ def test_channels_are_deleted_under_load(start_server, accept):
                                    if f.next != messages + 20][:10])
         ended = {end for follower in followers for end in follower.ends}
         print("ends:", sorted(ended))
-        assert {transport for transport, _ in ended} == set(RESUMING)
+        # A poll is there for a moment only: whether one meets a deletion is chance.
+        assert {transport for transport, _ in ended} >= set(RESUMING) - {POLL}
 
 
 @pytest.mark.parametrize("accept", ACCEPT_MODES)

@@ -41,16 +41,16 @@ HubNumbers Hub::numbers() const noexcept {
   sum.channels = state.channels.load(std::memory_order_relaxed);
   sum.history_bytes = state.held_bytes.load(std::memory_order_relaxed);
   uint64_t ended = 0;
-  for (uint32_t shard = 0; shard < state.shards; ++shard) ended += state.numbers[shard].unsubscribed.get();
+  for (uint32_t shard = 0; shard < state.shards; ++shard) ended += state.numbers[shard].unsubscribed.value();
   for (uint32_t shard = 0; shard < state.shards; ++shard) {
     const ShardNumbers& numbers = state.numbers[shard];
-    sum.subscribers += numbers.subscribed.get();
-    sum.published += numbers.published.get();
-    sum.delivered += numbers.delivered.get();
-    sum.gaps += numbers.gaps.get();
-    sum.evictions += numbers.evictions.get();
-    sum.slow += numbers.slow.get();
-    sum.refused += numbers.refused.get();
+    sum.subscribers += numbers.subscribed.value();
+    sum.published += numbers.published.value();
+    sum.delivered += numbers.delivered.value();
+    sum.gaps += numbers.gaps.value();
+    sum.evictions += numbers.evictions.value();
+    sum.slow += numbers.slow.value();
+    sum.refused += numbers.refused.value();
   }
   sum.subscribers -= ended;
   return sum;

@@ -6,25 +6,14 @@
 #include <string_view>
 
 #include "base/sip_hash.h"
+#include "metrics/counter.h"
 #include "push/hub.h"
 
 namespace roost::push {
 
-// A number with one writer.
-class ShardCounter {
- public:
-  void add(uint64_t more) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-  }
-  uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
-
 struct alignas(64) ShardNumbers {
-  ShardCounter subscribed, unsubscribed;  // subscriptions that began and that ended
-  ShardCounter published, refused, delivered, gaps, slow, evictions;
+  metrics::Counter subscribed, unsubscribed;  // subscriptions that began and that ended
+  metrics::Counter published, refused, delivered, gaps, slow, evictions;
 };
 
 // What all shards of a hub share. Owned by the Hub; any thread.

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "event/loop.h"
 #include "http/exchange.h"
+#include "http/query.h"
 
 namespace roost::modules::hold {
 namespace {
@@ -41,11 +42,9 @@ static_assert(sizeof(HeldRequest) <= 40, "a held request's budget");
 }  // namespace
 
 int64_t HoldHandler::askedMs(std::string_view query, std::string_view key, uint32_t max_ms) noexcept {
-  while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(query.size(), pair.size() + 1));
-    if (pair.substr(0, key.size()) != key || pair.substr(key.size(), 1) != "=") continue;
-    const std::string_view text = pair.substr(key.size() + 1);
+  for (http::QueryArgument argument; http::nextArgument(query, argument);) {
+    if (argument.name != key || !argument.has_value) continue;
+    const std::string_view text = argument.value;
     uint32_t ms = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ms);
     return error == std::errc{} && end == text.data() + text.size() && ms <= max_ms ? int64_t{ms}

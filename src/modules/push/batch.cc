@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/base64.h"
 #include "modules/push/channel_name.h"
 #include "modules/push/publish_request.h"
 
@@ -145,34 +146,13 @@ class ListReader final : public nlohmann::json_sax<nlohmann::json> {
   std::array<std::string, kMembers.size()> texts_;
 };
 
-int digitOf(char c) noexcept {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == '+') return 62;
-  return c == '/' ? 63 : -1;
-}
-
 }  // namespace
 
 bool decodeBase64(std::string_view text, std::string& out) {
-  out.clear();
-  if (text.size() % 4 != 0) return false;
-  size_t digits = text.size();
-  while (digits > 0 && text.size() - digits < 2 && text[digits - 1] == '=') --digits;
-  out.reserve(digits * 3 / 4);
-  uint32_t bits = 0;
-  for (size_t i = 0; i < digits; ++i) {
-    const int digit = digitOf(text[i]);
-    if (digit < 0) return false;
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    if (i % 4 == 1) out += static_cast<char>(bits >> 4);
-    if (i % 4 == 2) out += static_cast<char>(bits >> 2);
-    if (i % 4 == 3) out += static_cast<char>(bits);
-  }
-  // What the last digit says beyond whole bytes has to be nothing, so that there is one text for each value.
-  const size_t left = digits % 4;
-  return left == 0 || (left == 2 && (bits & 0xf) == 0) || (left == 3 && (bits & 0x3) == 0);
+  out.resize(text.size() / 4 * 3);
+  const size_t size = roost::decodeBase64(text, out.data());
+  out.resize(size == SIZE_MAX ? 0 : size);
+  return size != SIZE_MAX;
 }
 
 Batch readBatch(std::string_view text, const BatchOptions& limits, uint32_t max_message_bytes) {

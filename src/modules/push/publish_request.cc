@@ -4,17 +4,16 @@
 #include <charconv>
 
 #include "http/message.h"
+#include "http/query.h"
 
 namespace roost::modules::push {
 namespace {
 
 // The value of an argument of the query, as sent; false: it is not there.
 bool findArgument(std::string_view query, std::string_view name, std::string_view& value) noexcept {
-  while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(query.size(), pair.size() + 1));
-    if (pair.substr(0, pair.find('=')) != name) continue;
-    value = pair.substr(std::min(pair.size(), name.size() + 1));
+  for (http::QueryArgument argument; http::nextArgument(query, argument);) {
+    if (argument.name != name) continue;
+    value = argument.value;
     return true;
   }
   return false;

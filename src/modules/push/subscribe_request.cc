@@ -4,9 +4,11 @@
 #include <array>
 #include <optional>
 
+#include "base/hex.h"
 #include "http/accept.h"
 #include "http/ascii.h"
 #include "http/date.h"
+#include "http/query.h"
 #include "http/token_list.h"
 
 namespace roost::modules::push {
@@ -14,12 +16,6 @@ namespace {
 
 using http::FieldId;
 using hub::MessageId;
-
-int hexValue(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
 
 // An id in percent-encoding. Nothing where it is none.
 std::optional<MessageId> parseEncoded(std::string_view text) noexcept {
@@ -42,11 +38,8 @@ std::optional<MessageId> parseEncoded(std::string_view text) noexcept {
 }
 
 std::string_view argumentOf(std::string_view query, std::string_view key) noexcept {
-  while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(query.size(), pair.size() + 1));
-    if (pair.size() > key.size() && pair.substr(0, key.size()) == key && pair[key.size()] == '=')
-      return pair.substr(key.size() + 1);
+  for (http::QueryArgument argument; http::nextArgument(query, argument);) {
+    if (argument.has_value && argument.name == key) return argument.value;
   }
   return {};
 }

@@ -5,8 +5,9 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 
 # Debian packages, by what needs them. A verb asks only for its own.
 readonly BUILD_PACKAGES=(g++ cmake ninja-build ragel pkg-config nlohmann-json3-dev libvalijson-dev libboost-dev
-  libfmt-dev libre2-dev libc-ares-dev libhiredis-dev zlib1g-dev libbrotli-dev libzstd-dev)
-readonly TEST_PACKAGES=(catch2 clang-format curl python3 brotli zstd redis-server nodejs node-ws node-eventsource)
+  libfmt-dev libre2-dev libc-ares-dev libhiredis-dev default-libmysqlclient-dev zlib1g-dev libbrotli-dev libzstd-dev)
+readonly TEST_PACKAGES=(catch2 clang-format curl python3 brotli zstd redis-server mariadb-server nodejs node-ws
+  node-eventsource)
 readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist python3-websockets
   python3-httpx)
 readonly FULL_PACKAGES=(clang clang-tidy libclang-rt-14-dev llvm libbenchmark-dev libspdlog-dev)
@@ -40,8 +41,8 @@ usage: ./build.sh [VERB] [OPTION...]
 
   --no-install      never install Debian packages; say which are missing instead
   -DNAME=VALUE      hand a CMake option on: -DROOST_MODULE_STATIC_FILES=OFF leaves that module out;
-                    -DROOST_REDIS=OFF leaves out the Redis client, and with it hiredis; -DROOST_MYSQL=OFF and
-                    -DROOST_TLS=OFF are for what is to come: nothing built today needs their libraries
+                    -DROOST_REDIS=OFF leaves out the Redis client, and with it hiredis; -DROOST_MYSQL=OFF the pool and
+                    tables as JSON, and with them the MySQL client library; -DROOST_TLS=OFF is for what is to come
 
 Builds live in build/<preset>. What is missing is installed with apt, through sudo when not root.
 HELP
@@ -68,7 +69,11 @@ missing_packages() {
 need() {
   local package wanted=()  # without what only a part needs that an option leaves out
   for package in "$@"; do
-    [[ $package == libhiredis-dev && " ${cmake_definitions[*]} " == *" -DROOST_REDIS=OFF "* ]] || wanted+=("$package")
+    case "$package ${cmake_definitions[*]} " in
+      "libhiredis-dev "*" -DROOST_REDIS=OFF "* | "libhiredis-dev -DROOST_REDIS=OFF "*) ;;
+      "default-libmysqlclient-dev "*" -DROOST_MYSQL=OFF "* | "default-libmysqlclient-dev -DROOST_MYSQL=OFF "*) ;;
+      *) wanted+=("$package") ;;
+    esac
   done
   set -- "${wanted[@]}"
   if ! command -v dpkg-query >/dev/null; then

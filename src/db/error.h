@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace roost::db {
+
+enum class ErrorKind : uint8_t {
+  kStatement,     // the server refused or ended the statement: `number`, `sqlstate`
+  kTimeout,       // it took longer than it may and was killed
+  kLost,          // the connection died; what was sent may have been carried out
+  kUnavailable,   // no connection can be made
+  kQueueFull,     // too many wait for one
+  kQueueTimeout,  // waited too long for one
+  kTooLarge,      // beyond the server's max_allowed_packet
+  kShutdown,
+};
+
+// Why there is no result. `message` is the server's or the client library's: for the log, never for clients,
+// since it may hold SQL.
+struct Error {
+  ErrorKind kind = ErrorKind::kStatement;
+  uint32_t number = 0;   // as in mysqld_error.h, errmsg.h; 0: none
+  std::string sqlstate;  // five characters, or empty
+  std::string message;
+};
+
+}  // namespace roost::db

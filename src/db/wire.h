@@ -57,6 +57,14 @@ class ConnectCall {
   virtual void onFailed(const Error& error) noexcept = 0;
 };
 
+// The answer to WireFactory::kill, on the loop's thread: it has been carried out, or could not be. Only then
+// may the connection execute anything else, since a kill that comes late hits whatever runs.
+class KillCall {
+ public:
+  virtual ~KillCall() = default;
+  virtual void onDone(bool killed) noexcept = 0;
+};
+
 // Makes wires and ends statements: what blocks, on threads of its own. Any thread.
 class WireFactory {
  public:
@@ -65,10 +73,15 @@ class WireFactory {
   // loop ends first; then the call is destroyed.
   virtual void connect(event::Loop& loop, size_t target, std::unique_ptr<ConnectCall> call) noexcept = 0;
   // KILL QUERY, at once, however many connects are hanging. What that statement's wire tells is how it ended.
-  virtual void kill(size_t target, uint64_t thread_id) noexcept = 0;
+  // Exactly one answer, as of connect().
+  virtual void kill(event::Loop& loop, size_t target, uint64_t thread_id,
+                    std::unique_ptr<KillCall> call) noexcept = 0;
   virtual void stop() noexcept = 0;  // ends the threads in bounded time; idempotent
 };
 
+// Whether the client library of this build has a non-blocking interface (Driver::kLoop).
+bool hasLoopDriver() noexcept;
+// `driver` is not kAuto.
 std::unique_ptr<WireFactory> makeWireFactory(const Options& options, Driver driver);
 
 }  // namespace roost::db

@@ -60,6 +60,7 @@ struct Condition {
 };
 
 struct OrderTerm {
+  std::string relation;  // "customers(name)": the embedded table whose column it is; empty: the table's own
   Path path;
   bool descending = false;
   enum class Nulls : uint8_t { kDefault, kFirst, kLast } nulls = Nulls::kDefault;
@@ -80,12 +81,14 @@ struct SelectItem {
 
 struct Query {
   std::vector<SelectItem> select;  // empty: "*"
+  bool select_nothing = false;     // "customers!inner()": it only filters
   std::vector<Condition> where;    // all of them hold
   std::vector<OrderTerm> order;
   std::optional<uint64_t> limit;
   std::optional<uint64_t> offset;
   bool distinct = false;
-  std::vector<std::string> after;    // keyset: the values of order's columns in the last row seen
+  // Keyset: the values of order's columns in the last row seen. nullopt: an unquoted null.
+  std::vector<std::optional<std::string>> after;
   std::vector<std::string> columns;  // of a write
   std::vector<std::string> on_conflict;
 

@@ -30,7 +30,8 @@ struct EmbedPlan {
   db::Statement forKeys(const std::vector<db::Value>& keys) const;
 
   db::SqlText head;  // SELECT ... WHERE (k) IN (
-  db::SqlText tail;  // ) AND ... ORDER BY ...
+  db::SqlText tail;  // ) AND ... ORDER BY ... LIMIT ?, which is max_rows + 1
+  std::vector<db::Value> head_values;
   std::vector<db::Value> tail_values;
 };
 
@@ -56,12 +57,13 @@ struct ReadOptions {
 bool planRead(const ExposedTable& table, const Exposure& exposure, const Query& query,
               const ReadOptions& options, ReadPlan& plan, Problem& problem);
 
-// For writes too: "WHERE ..." of the query's conditions and the table's fixed ones. Nothing where there are
-// none.
+// For writes too: appends " WHERE ..." of the query's conditions and the table's fixed ones. Nothing where
+// there are none. Writes: what is embedded is refused, as is `after`.
 bool appendWhere(const ExposedTable& table, const Exposure& exposure, const Query& query, db::Statement& out,
                  Problem& problem);
-// "a, b, c" and what they are, of the query's select.
-bool appendSelect(const ExposedTable& table, const Exposure& exposure, const Query& query, db::SqlText& out,
+// "a, b, c" and what they are, of the query's select; places in JSON have values. What is embedded is
+// refused.
+bool appendSelect(const ExposedTable& table, const Exposure& exposure, const Query& query, db::Statement& out,
                   std::vector<OutputColumn>& columns, Problem& problem);
 // A value that a client wrote as text, for a column: checked and converted to the column's type. False: 400.
 bool convertText(const Column& column, std::string_view text, std::string_view time_zone, db::Value& out,

@@ -5,10 +5,6 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
-unsigned byteAt(std::string_view text, size_t i) noexcept {
-  return static_cast<unsigned char>(text[i]);
-}
-
 bool isControl(char c) noexcept {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
@@ -59,21 +55,6 @@ void appendCharacters(std::string& out, std::string_view text, Put&& put) {
 }
 
 }  // namespace
-
-size_t utf8Size(std::string_view text) noexcept {
-  const unsigned first = byteAt(text, 0);
-  if (first < 0x80) return 1;
-  const size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < size) return 0;
-  for (size_t i = 1; i < size; ++i) {
-    if ((byteAt(text, i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned second = byteAt(text, 1);
-  const bool too_long = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool surrogate = first == 0xed && second > 0x9f;
-  const bool too_high = first == 0xf4 && second > 0x8f;
-  return too_long || surrogate || too_high ? 0 : size;
-}
 
 void appendHtml(std::string& out, std::string_view text) {
   appendCharacters(out, text, [&out](char c) {

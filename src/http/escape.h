@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace roost::http {
 
-// How many bytes the character at the beginning of `text` takes in well-formed UTF-8 (RFC 3629); 0 where it
-// is malformed: too long, a surrogate, beyond U+10FFFF, cut off. REQUIRES: !text.empty().
-size_t utf8Size(std::string_view text) noexcept;
+using roost::utf8Size;
 
 // Appends text for HTML content or a quoted attribute value: & < > " ' as references. Bytes that are no UTF-8
 // and control characters become U+FFFD.

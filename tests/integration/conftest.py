@@ -19,7 +19,9 @@ Shared servers may be asked and watched, but not stopped, signalled or given oth
 checks carries it as a mark: @pytest.mark.rfc("9112 3.2").
 """
 
+import collections
 import json
+import pathlib
 import shutil
 
 import pytest
@@ -105,3 +107,17 @@ def pytest_runtest_makereport(item):
             if isinstance(value, Server):
                 report.sections.append((f"output of {name}", value.output[-8000:]))
                 report.sections.append((f"log of {name}", value.log[-8000:]))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """What the servers under test said to their databases (mysql/conftest.py), summed up over all processes of the run."""
+    folder = getattr(config, "_tmp_path_factory", None)
+    said = folder and pathlib.Path(folder.getbasetemp()) / "mysql-statements.txt"
+    if said and said.exists():
+        texts, commands = set(), collections.Counter()
+        for line in said.read_text().splitlines():
+            report = json.loads(line)
+            texts.update(report["texts"])
+            commands.update(report["commands"])
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(commands.items()))
+        terminalreporter.write_line(f"said to the databases: {len(texts)} distinct statements ({counts})")

@@ -7,6 +7,7 @@
         wire.expect_alive()
 """
 
+import json
 import re
 import select
 import socket
@@ -69,6 +70,10 @@ class Response:
         """Whether the server said that it closes the connection after this."""
         options = [option.strip().lower() for value in self.all("Connection") for option in value.split(",")]
         return "close" in options or (self.version_minor == 0 and "keep-alive" not in options)
+
+    def json(self):
+        """The body, as JSON."""
+        return json.loads(self.body)
 
     def content_length(self):
         """The value of Content-Length, None without one (RFC 9110 section 8.6)."""

@@ -29,7 +29,7 @@ class Value {
   int64_t asInt() const noexcept { return number_.i; }          // REQUIRES: kInt
   uint64_t asUint() const noexcept { return number_.u; }        // REQUIRES: kUint
   double asDouble() const noexcept { return number_.d; }        // REQUIRES: kDouble
-  const std::string& bytes() const noexcept { return bytes_; }  // REQUIRES: kText, kBytes
+  const std::string& bytes() const noexcept { return bytes_; }  // kText, kBytes; of others empty
   const void* number() const noexcept { return &number_; }  // 8 bytes, host order; REQUIRES: one of the three
 
  private:

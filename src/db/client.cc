@@ -1,0 +1,205 @@
+#include "db/client.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "db/prepared.h"
+
+namespace roost::db {
+
+namespace {
+
+constexpr const char* kSqlMode =
+    "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
+constexpr unsigned long kMaxPacketBytes = 1UL << 30;  // the protocol's own bound
+
+// Never told by headers of both libraries.
+constexpr uint32_t kStatementTimeout = 1969;    // MariaDB's max_statement_time
+constexpr uint32_t kExecutionTimeout = 3024;    // Oracle's max_execution_time
+constexpr uint32_t kConnectionKilled = 1927;    // MariaDB's
+constexpr uint32_t kInteractionTimeout = 4031;  // Oracle's wait_timeout
+constexpr uint32_t kNetPacketTooLarge = 2020;   // the library's
+
+void set(MYSQL* mysql, enum mysql_option option, const void* value) {
+  mysql_options(mysql, option, static_cast<const char*>(value));
+}
+
+unsigned int secondsOf(uint32_t ms) {
+  return ms / 1000 + (ms % 1000 != 0 ? 1 : 0);
+}
+
+void setFile(MYSQL* mysql, enum mysql_option option, const std::string& path) {
+  if (!path.empty()) set(mysql, option, path.c_str());
+}
+
+void setTls(MYSQL* mysql, const TlsOptions& tls) {
+  if (tls.mode != TlsMode::kOff) {
+    setFile(mysql, MYSQL_OPT_SSL_CA, tls.ca_file);
+    setFile(mysql, MYSQL_OPT_SSL_CERT, tls.cert_file);
+    setFile(mysql, MYSQL_OPT_SSL_KEY, tls.key_file);
+  }
+#if ROOST_MARIADB_CLIENT
+  const ClientBool on = tls.mode != TlsMode::kOff;
+  const ClientBool verify = tls.mode == TlsMode::kVerifyName || tls.mode == TlsMode::kVerifyCa;
+  set(mysql, MYSQL_OPT_SSL_ENFORCE, &on);
+  set(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
+#else
+  unsigned int mode = SSL_MODE_DISABLED;
+  if (tls.mode == TlsMode::kRequired) mode = SSL_MODE_REQUIRED;
+  if (tls.mode == TlsMode::kVerifyCa) mode = SSL_MODE_VERIFY_CA;
+  if (tls.mode == TlsMode::kVerifyName) mode = SSL_MODE_VERIFY_IDENTITY;
+  set(mysql, MYSQL_OPT_SSL_MODE, &mode);
+#endif
+}
+
+void setOptions(MYSQL* mysql, const Options& options, const Target& target, SessionUse use) {
+  set(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+  const unsigned int off = 0;
+  set(mysql, MYSQL_OPT_LOCAL_INFILE, &off);
+  set(mysql, MYSQL_OPT_MAX_ALLOWED_PACKET, &kMaxPacketBytes);
+  const unsigned int connect_s = secondsOf(options.connect_timeout_ms);
+  if (connect_s != 0) set(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
+  // A server that hangs with the connection open: of the session's setting up too.
+  const unsigned int wait_s = secondsOf(options.query_timeout_ms);
+  if (use == SessionUse::kBlocking && wait_s != 0) {
+    const unsigned int grace_s = wait_s + 1;  // the server ends the statement before
+    set(mysql, MYSQL_OPT_READ_TIMEOUT, &grace_s);
+    set(mysql, MYSQL_OPT_WRITE_TIMEOUT, &grace_s);
+  }
+  const unsigned int protocol = target.unix_socket.empty() ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
+  set(mysql, MYSQL_OPT_PROTOCOL, &protocol);
+  setTls(mysql, options.tls);
+}
+
+Error unavailable(Error error) {
+  error.kind = ErrorKind::kUnavailable;
+  return error;
+}
+
+// Runs one statement that is used once; the first cell of its last row, if it has rows.
+bool runOnce(MYSQL* mysql, const Statement& statement, Error& error, std::string* first = nullptr) {
+  Prepared prepared(mysql);
+  if (!prepared.prepare(statement.text.view()) || !prepared.execute(statement.values)) {
+    error = prepared.error();
+    return false;
+  }
+  while (prepared.fetch() == Fetched::kRow) {
+    if (first != nullptr) *first = std::string(prepared.row()[0].view());
+  }
+  return true;
+}
+
+// As few round trips as it takes.
+bool setUp(MYSQL* mysql, const Options& options, SessionUse use, size_t& max_packet_bytes, Error& error) {
+  // The server gives up on a reader who is slower than this; that is ours to do.
+  const uint32_t patience_s = std::clamp(secondsOf(options.stream_timeout_ms) + 60, 60U, 31'536'000U);
+  Statement setting;
+  setting.text << "SET NAMES utf8mb4, time_zone = ?, sql_mode = ?, autocommit = 1, net_write_timeout = ?";
+  setting.values.push_back(Value::ofText(options.time_zone));
+  setting.values.push_back(Value::ofText(kSqlMode));
+  setting.values.push_back(Value::ofInt(options.stream_timeout_ms == 0 ? 31'536'000 : patience_s));
+  if (!runOnce(mysql, setting, error)) return false;
+  std::string bytes;
+  if (!runOnce(mysql, {SqlText("SELECT @@max_allowed_packet"), {}}, error, &bytes)) return false;
+  max_packet_bytes = readUint({bytes.data(), bytes.size()});
+  if (use != SessionUse::kBlocking || options.query_timeout_ms == 0) return true;
+  // Of a blocking session the server itself ends what takes too long, so that the connection lives on.
+  if (isMariaDb(mysql)) {
+    return runOnce(mysql,
+                   {SqlText("SET max_statement_time = ?"), {Value::ofDouble(options.query_timeout_ms / 1e3)}},
+                   error);
+  }
+  return runOnce(mysql, {SqlText("SET max_execution_time = ?"), {Value::ofInt(options.query_timeout_ms)}},
+                 error);
+}
+
+// What the library keeps per thread goes with the thread.
+struct ClientThread {
+  ClientThread() noexcept { mysql_thread_init(); }
+  ~ClientThread() { mysql_thread_end(); }
+};
+
+void initLibrary() {
+  static std::once_flag once;
+  std::call_once(once, [] { mysql_library_init(0, nullptr, nullptr); });
+  thread_local const ClientThread thread;
+  (void)thread;
+}
+
+}  // namespace
+
+ErrorKind kindOf(uint32_t number) noexcept {
+  switch (number) {
+    case kStatementTimeout:
+    case kExecutionTimeout:
+      return ErrorKind::kTimeout;
+    case ER_NET_PACKET_TOO_LARGE:
+      return ErrorKind::kTooLarge;
+    case ER_SERVER_SHUTDOWN:
+    case ER_FORCING_CLOSE:
+    case ER_ABORTING_CONNECTION:
+    case ER_NET_READ_ERROR_FROM_PIPE:
+    case ER_NET_FCNTL_ERROR:
+    case ER_NET_PACKETS_OUT_OF_ORDER:
+    case ER_NET_UNCOMPRESS_ERROR:
+    case ER_NET_READ_ERROR:
+    case ER_NET_READ_INTERRUPTED:
+    case ER_NET_ERROR_ON_WRITE:
+    case ER_NET_WRITE_INTERRUPTED:
+    case ER_NEW_ABORTING_CONNECTION:
+    case kConnectionKilled:
+    case kInteractionTimeout:
+      return ErrorKind::kLost;
+    default:
+      break;
+  }
+  const bool of_library = (number >= 2000 && number < 3000) || (number >= 5000 && number < 6000);
+  return of_library ? ErrorKind::kLost : ErrorKind::kStatement;
+}
+
+Error errorOf(MYSQL* mysql) {
+  const uint32_t number = mysql_errno(mysql);
+  return {kindOf(number), number, mysql_sqlstate(mysql), mysql_error(mysql)};
+}
+
+Error errorOf(MYSQL_STMT* statement) {
+  const uint32_t number = mysql_stmt_errno(statement);
+  return {kindOf(number), number, mysql_stmt_sqlstate(statement), mysql_stmt_error(statement)};
+}
+
+bool isMariaDb(MYSQL* mysql) {
+#if ROOST_MARIADB_CLIENT
+  return mariadb_connection(mysql) != 0;
+#else
+  return std::string(mysql_get_server_info(mysql)).find("MariaDB") != std::string::npos;
+#endif
+}
+
+bool openSession(const Options& options, const Target& target, SessionUse use, Session& session,
+                 Error& error) {
+  initLibrary();
+  MysqlPtr mysql(mysql_init(nullptr));
+  if (mysql == nullptr) {
+    error = {ErrorKind::kUnavailable, CR_OUT_OF_MEMORY, "HY000", "out of memory"};
+    return false;
+  }
+  setOptions(mysql.get(), options, target, use);
+  const bool local = !target.unix_socket.empty();
+  const unsigned long flags =
+      (static_cast<unsigned long>(options.client_flags) | CLIENT_FOUND_ROWS) & ~CLIENT_MULTI_STATEMENTS;
+  if (mysql_real_connect(
+          mysql.get(), local ? "localhost" : target.host.c_str(), options.user.c_str(),
+          options.password.c_str(), options.database.empty() ? nullptr : options.database.c_str(),
+          local ? 0 : target.port, local ? target.unix_socket.c_str() : nullptr, flags) == nullptr) {
+    error = unavailable(errorOf(mysql.get()));
+    return false;
+  }
+  if (!setUp(mysql.get(), options, use, session.max_packet_bytes, error)) {
+    error = unavailable(std::move(error));
+    return false;
+  }
+  session.mysql = std::move(mysql);
+  return true;
+}
+
+}  // namespace roost::db

@@ -1,0 +1,54 @@
+#include "db/connection.h"
+
+#include "db/client.h"
+#include "db/prepared.h"
+
+namespace roost::db {
+
+namespace {
+
+class BlockingConnection final : public Connection {
+ public:
+  explicit BlockingConnection(Session session) noexcept : session_(std::move(session)) {}
+
+  bool run(const Statement& statement, const OnRow& on_row, Error& error) override;
+  uint64_t threadId() const noexcept override { return mysql_thread_id(session_.mysql.get()); }
+  bool isMariaDb() const noexcept override { return db::isMariaDb(session_.mysql.get()); }
+  std::string serverVersion() const override { return mysql_get_server_info(session_.mysql.get()); }
+
+ private:
+  Session session_;
+};
+
+bool BlockingConnection::run(const Statement& statement, const OnRow& on_row, Error& error) {
+  if (executeBytes(statement) > session_.max_packet_bytes) {
+    error = tooLarge();
+    return false;
+  }
+  Prepared prepared(session_.mysql.get());
+  if (!prepared.prepare(statement.text.view()) || !prepared.execute(statement.values)) {
+    error = prepared.error();
+    return false;
+  }
+  if (!prepared.hasRows()) return true;
+  Fetched fetched = Fetched::kEnd;
+  while ((fetched = prepared.fetch()) == Fetched::kRow) on_row(prepared.columns(), prepared.row());
+  if (fetched == Fetched::kFailed || !prepared.skipMoreResults()) {
+    error = prepared.error();
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Connection>> Connection::open(const Options& options, const Target& target) {
+  Session session;
+  Error error;
+  if (!openSession(options, target, SessionUse::kBlocking, session, error)) {
+    return Status::error(target.label() + ": " + error.message);
+  }
+  return std::unique_ptr<Connection>(std::make_unique<BlockingConnection>(std::move(session)));
+}
+
+}  // namespace roost::db

@@ -21,6 +21,16 @@ namespace roost::db {
 
 class Link;
 class Pool;
+class Work;
+
+// A Work's place in a pool's queue, for the pool alone.
+struct WaitPlace : ListHook {
+  explicit WaitPlace(Work& of) noexcept : work(of) {}
+  Work& work;
+  int64_t since_ns = 0;
+  uint64_t ticket = 0;  // who came first
+  bool any_server = false;
+};
 
 // What a statement that came to its end has brought.
 struct Outcome {
@@ -58,8 +68,7 @@ class Work {
   friend class Pool;
   Pool* pool_ = nullptr;  // while it waits or holds a connection
   Link* link_ = nullptr;  // while it holds one
-  ListHook hook_;         // while it waits
-  void* ask_ = nullptr;   // the pool's
+  WaitPlace place_{*this};
 };
 
 // A connection in the hands of one Work. Loop thread only.
@@ -102,8 +111,7 @@ class Pool {
   virtual void onCancel(Work& work) noexcept = 0;
   // For implementations: what a Work keeps for them.
   static Link*& linkOf(Work& work) noexcept { return work.link_; }
-  static ListHook& hookOf(Work& work) noexcept { return work.hook_; }
-  static void*& askOf(Work& work) noexcept { return work.ask_; }
+  static WaitPlace& placeOf(Work& work) noexcept { return work.place_; }
   static void detach(Work& work) noexcept;  // it neither waits nor holds any more
 };
 
@@ -128,8 +136,10 @@ struct Numbers {
 // outlives them.
 class Database {
  public:
-  // Connects to nobody yet.
-  static Result<std::unique_ptr<Database>> create(const Options& options, uint32_t loop_count);
+  // Connects to nobody yet. Counts in `metrics` (roost_mysql_...), which outlives it; nullptr: in some of its
+  // own. Errors: no threads, a driver that this build does not have.
+  static Result<std::unique_ptr<Database>> create(const Options& options, uint32_t loop_count,
+                                                  metrics::Registry* metrics = nullptr);
   virtual ~Database() = default;
 
   // On the loop's own thread, before its first use and after its last: closes its connections, and whoever

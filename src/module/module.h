@@ -15,6 +15,9 @@
 #include "http/router.h"
 #include "net/session.h"
 
+namespace roost::db {
+class Database;
+}
 namespace roost::metrics {
 class Registry;
 }
@@ -29,9 +32,11 @@ struct StartContext {
   Sys& sys;
   size_t loop_count;
   config::Node config;  // the root of the effective configuration
-  // Both outlive every loop. The hub is there where a module uses it (Module::usesPush), else nullptr.
+  // All outlive every loop. The hub is there where a module uses it (Module::usesPush), else nullptr; so is
+  // the database (Module::usesDatabase).
   metrics::Registry* metrics = nullptr;
   push::Hub* hub = nullptr;
+  db::Database* database = nullptr;
 };
 
 // What surrounds the route that a module is asked to build.
@@ -97,6 +102,9 @@ class Module {
 
   // Whether anything it has built publishes or subscribes: without any such module there is no hub.
   virtual bool usesPush() const noexcept { return false; }
+  // Whether anything it has built asks the database: without any such module there is none, and where
+  // `mysql.mysql_started` is off such a configuration is refused.
+  virtual bool usesDatabase() const noexcept { return false; }
 
   // Main thread, once, before the loops run.
   virtual Status start(const StartContext& context) = 0;
@@ -109,6 +117,8 @@ class Module {
   // On each loop's own thread, before it takes its first connection and after its last is gone.
   virtual void onLoopStart(http::LoopContext&) noexcept {}
   virtual void onLoopStop(http::LoopContext&) noexcept {}
+  // Main thread, while the loops run: SIGHUP asks to look again at what lies outside of the configuration.
+  virtual void onReload() noexcept {}
   // Main thread, after the loops have ended.
   virtual void stop() noexcept {}
 };

@@ -46,6 +46,11 @@ bool Registry::usesPush() const noexcept {
                      [](const Entry& entry) { return entry.module->usesPush(); });
 }
 
+bool Registry::usesDatabase() const noexcept {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return entry.module->usesDatabase(); });
+}
+
 Status Registry::start(const StartContext& context) {
   while (started_ < entries_.size()) {
     const Status status = entries_[started_].module->start(context);
@@ -60,6 +65,10 @@ Status Registry::start(const StartContext& context) {
 
 void Registry::stop() noexcept {
   while (started_ > 0) entries_[--started_].module->stop();
+}
+
+void Registry::onReload() noexcept {
+  for (size_t i = 0; i < started_; ++i) entries_[i].module->onReload();
 }
 
 void Registry::onLoopStart(http::LoopContext& context) noexcept {

@@ -36,12 +36,14 @@ class Registry {
   Result<config::Schema> schema() const;
 
   bool usesPush() const noexcept;  // any of them
+  bool usesDatabase() const noexcept;
 
   // Starts the modules in order. After an error those that did start have been stopped again.
   Status start(const StartContext& context);
   // Stops what has been started, in reverse order. Idempotent.
   void stop() noexcept;
 
+  void onReload() noexcept;
   void onLoopStart(http::LoopContext& context) noexcept;
   void onLoopStop(http::LoopContext& context) noexcept;  // in reverse order
 

@@ -86,10 +86,15 @@ class Builder {
       parts[i] = nullptr;
       if (options.isNull()) continue;
       Result<RouteParts> made = registry_.module(i).build(options, context);
-      if (made.ok()) {
-        parts[i] = std::make_shared<RouteParts>(std::move(made).value());
-      } else {
+      if (!made.ok()) {
         errors_.push_back(errorAt(options, made.status().message()));
+        continue;
+      }
+      parts[i] = std::make_shared<RouteParts>(std::move(made).value());
+      if (registry_.module(i).usesDatabase() && !root_["mysql"]["mysql_started"].asBool()) {
+        errors_.push_back(errorAt(options, fmt::format("\"{}\" needs the database, and "
+                                                       "\"mysql.mysql_started\" is off: turn it on",
+                                                       registry_.key(i))));
       }
     }
     return parts;

@@ -16,6 +16,7 @@
 #include "http/h1/protocol.h"
 #include "http/loop_context.h"
 #include "net/io_context.h"
+#include "server/database_host.h"
 #include "server/push_host.h"
 #include "server/push_ticker.h"
 
@@ -50,8 +51,9 @@ uint64_t numberOf(std::string_view text, int base) noexcept {
 class Bench {
  public:
   Bench(const ServerConfig& config, module::Registry& registry, std::unique_ptr<event::Loop> loop,
-        push::Hub* hub)
+        push::Hub* hub, DatabaseHost& database)
       : registry_(registry),
+        database_(database),
         loop_(std::move(loop)),
         tasks_(config.task_threads, kTaskQueueLimit),
         io_(*loop_),
@@ -61,6 +63,7 @@ class Bench {
     io_.setFactory(0, protocol_);
     context_.setService(config.service);
     if (hub != nullptr) push_ticker_.emplace(*loop_, hub->shard(0)).start();
+    database_.startLoop(*loop_);
     registry_.onLoopStart(context_);
   }
   ~Bench() {
@@ -70,6 +73,8 @@ class Bench {
     loop_->runOnce(0);  // what the tasks have posted
     io_.closeAll();
     registry_.onLoopStop(context_);
+    database_.stopLoop(*loop_);
+    database_.stop();
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
@@ -80,6 +85,7 @@ class Bench {
   static bool read(int fd, AnswerReader& reader);
 
   module::Registry& registry_;
+  DatabaseHost& database_;
   std::unique_ptr<event::Loop> loop_;
   event::TaskPool tasks_;
   net::IoContext io_;
@@ -200,12 +206,15 @@ Result<Explanation> explain(const ServerConfig& config, config::Node root, modul
     push_host->setLoop(0, *loop.value());
   }
   push::Hub* const hub = push_host != nullptr ? &push_host->hub() : nullptr;
-  Status status = registry.start({sys, 1, root, &metrics, hub});
+  DatabaseHost database;
+  Status status;
+  if (registry.usesDatabase()) status = database.open(root, 1, metrics);
+  if (status.ok()) status = registry.start({sys, 1, root, &metrics, hub, database.database()});
   if (!status.ok()) return status;
   Explanation explanation;
   AnswerReader reader(request.method == "HEAD");
   {
-    Bench bench(config, registry, std::move(loop).value(), hub);
+    Bench bench(config, registry, std::move(loop).value(), hub, database);
     status = bench.ask(request, explanation.trace, reader);
   }
   registry.stop();

@@ -9,6 +9,7 @@
 #include "base/fd_table.h"
 #include "log/log.h"
 #include "net/connection.h"
+#include "server/database_host.h"
 #include "server/processors.h"
 
 namespace roost::server {
@@ -140,6 +141,7 @@ Status IoThread::begin(const std::vector<int>& keep) noexcept {
   }
   if (options_.max_loop_lag_ms > 0) lag_watch_.start();
   if (push_ticker_) push_ticker_->start();
+  if (options_.database != nullptr) options_.database->startLoop(*loop_);
   modules_.onLoopStart(http_);
   openProtocols();
   for (const auto& acceptor : acceptors_) {
@@ -167,6 +169,7 @@ void IoThread::end() noexcept {
   io_.closeAll();
   protocols_.clear();
   modules_.onLoopStop(http_);
+  if (options_.database != nullptr) options_.database->stopLoop(*loop_);
   loop_->runOnce(0);
   if (has_own_table_) loop_->closeOwnFds();
 }

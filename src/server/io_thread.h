@@ -27,6 +27,8 @@
 
 namespace roost::server {
 
+class DatabaseHost;
+
 // What an IO thread is made of.
 struct IoThreadOptions {
   uint32_t index = 0;
@@ -39,7 +41,8 @@ struct IoThreadOptions {
   uint32_t max_loop_lag_ms = 0;
   net::AddressLimit* address_limit = nullptr;
   bool own_fd_table = false;
-  push::Hub* hub = nullptr;  // this loop's shard is ticked and stopped here; nullptr: there is none
+  push::Hub* hub = nullptr;          // this loop's shard is ticked and stopped here; nullptr: there is none
+  DatabaseHost* database = nullptr;  // this loop's pool is started and stopped here
 };
 
 // With own_fd_table the thread's first step is to give itself a table of

@@ -60,11 +60,19 @@ Status Server::start() {
   if (status.ok()) status = pid_file_.check();
   if (status.ok()) status = openListeners();
   if (registry_.usesPush()) push_host_ = std::make_unique<PushHost>(config_.push, config_.io_threads, sys_);
-  if (status.ok()) status = registry_.start({sys_, config_.io_threads, root_, &metrics_, hub()});
+  if (status.ok()) status = openDatabase();
+  if (status.ok())
+    status = registry_.start({sys_, config_.io_threads, root_, &metrics_, hub(), database_.database()});
   if (status.ok()) status = openThreads();
   if (status.ok()) status = pid_file_.write();
   if (status.ok() && config_.max_memory_bytes > 0) watchMemory();
   return status;
+}
+
+Status Server::openDatabase() {
+  if (!registry_.usesDatabase()) return {};
+  const AllSignalsBlocked blocked;
+  return database_.open(root_, config_.io_threads, metrics_);
 }
 
 void Server::watchMemory() {
@@ -120,6 +128,7 @@ Status Server::openThreads() {
     options.address_limit = config_.address_limit.get();
     options.own_fd_table = config_.own_fd_tables;
     options.hub = hub();
+    options.database = &database_;
     if (!config_.processors.empty()) options.processor = config_.processors[i % config_.processors.size()];
     auto thread = IoThread::create(sys_, options, *tasks_, registry_, metrics_, config_.service);
     if (!thread.ok()) return thread.status();
@@ -214,6 +223,7 @@ void Server::onSignal(int number) noexcept {
       break;
     case SIGHUP:
       LOG_WARN("SIGHUP: this version cannot load a changed configuration while it runs; restart it instead");
+      registry_.onReload();
       break;
     case SIGUSR2:
       LOG_WARN("SIGUSR2: this version cannot hand over to a new executable; restart it instead");
@@ -258,6 +268,7 @@ void Server::endThreads() noexcept {
   if (tasks_ != nullptr) tasks_->stop();
   for (const auto& thread : threads_) thread->finish();
   for (const auto& thread : threads_) thread->join();
+  database_.stop();
 }
 
 }  // namespace roost::server

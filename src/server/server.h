@@ -14,6 +14,7 @@
 #include "metrics/registry.h"
 #include "module/registry.h"
 #include "net/acceptor.h"
+#include "server/database_host.h"
 #include "server/io_thread.h"
 #include "server/overload.h"
 #include "server/pid_file.h"
@@ -47,6 +48,7 @@ class Server final : private SignalListener {
   push::Hub* hub() noexcept { return push_host_ != nullptr ? &push_host_->hub() : nullptr; }
   void watchMemory();
   Status openListeners();
+  Status openDatabase();
   void openReusePort();
   Status openHandoff();
   Status openThreads();
@@ -72,6 +74,7 @@ class Server final : private SignalListener {
   std::atomic<net::Load> memory_load_{net::Load::kFine};
   std::unique_ptr<MemoryWatch> memory_watch_;
   std::unique_ptr<PushHost> push_host_;  // and the hub, where a module uses it
+  DatabaseHost database_;                // and the database, where a module uses it
   std::unique_ptr<event::TaskPool> tasks_;
   std::vector<net::SocketAddress> addresses_;       // as bound
   std::vector<std::vector<net::Listener>> opened_;  // per listener: one, or one for each IO thread

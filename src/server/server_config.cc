@@ -9,6 +9,7 @@
 
 #include "module/cidr_list.h"
 #include "module/service_builder.h"
+#include "server/database_host.h"
 #include "server/overload.h"
 
 namespace roost::server {
@@ -204,6 +205,7 @@ ServerConfigResult readServerConfig(Node root, const module::Registry& registry,
   config.head_timeout_ms = asU32(root["http"]["head_timeout_ms"]);
   config.pid_file = root["pid_file"].asString();
   config.mysql_wanted = root["mysql"]["mysql_started"].asBool();
+  if (config.mysql_wanted) DatabaseHost::check(root, errors);
   config.log = logOptions(root["log"]);
   config.push = hubOptions(root["push"]);
 

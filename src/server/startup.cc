@@ -12,6 +12,7 @@
 #include "log/log.h"
 #include "module/registry.h"
 #include "server/builtin_modules.h"
+#include "server/database_host.h"
 #include "server/explain.h"
 #include "server/io_thread.h"
 #include "server/options.h"
@@ -66,8 +67,10 @@ int serve(ServerConfig config, config::Node root, module::Registry& registry) {
     log::stop();
     return fail(status.message());
   }
-  if (mysql_wanted)
-    LOG_WARN("mysql.mysql_started is on, but this version has no MySQL client: nothing uses it");
+  if (mysql_wanted && !registry.usesDatabase()) {
+    LOG_WARN("mysql.mysql_started is on, but {}: nothing is connected to",
+             DatabaseHost::supported() ? "no route uses the database" : "this build has no MySQL client");
+  }
   const std::string description = server.description();
   LOG_INFO("{} serving {}", versionLine(), description);
   print(fmt::format("roost: serving {}\n", description));

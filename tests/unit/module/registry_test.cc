@@ -76,3 +76,17 @@ TEST_CASE("a module that cannot start takes back those before it", "[module]") {
   }
   REQUIRE(notes == Notes{"one start 1", "two start 1", "one stop"});
 }
+
+TEST_CASE("those that have started are told to look again", "[module]") {
+  Notes notes;
+  Registry registry(two(notes));
+  registry.onReload();
+  CHECK(notes.empty());
+  REQUIRE(registry.start({realSys(), 1, config::Node()}).ok());
+  notes.clear();
+  registry.onReload();
+  CHECK(notes == Notes{"one reload", "two reload"});
+  CHECK_FALSE(registry.usesDatabase());
+  dynamic_cast<TinyModule&>(*registry.find("two")).uses_database = true;
+  CHECK(registry.usesDatabase());
+}

@@ -37,6 +37,7 @@ class Fixture {
     return out;
   }
   const Notes& notes() const { return notes_; }
+  void letTinyUseTheDatabase() { dynamic_cast<TinyModule&>(*registry_.find("tiny")).uses_database = true; }
 
  private:
   std::vector<std::unique_ptr<Module>> modules() {
@@ -206,4 +207,18 @@ TEST_CASE("two routes for the same requests are told with both places", "[module
           "6:16 \"(\" is not a regular expression: missing ): (\n"
           "7:29 \"path\" and \"regex\" exclude each other\n"
           "8:5 a route needs a \"path\" or a \"regex\"\n");
+}
+
+TEST_CASE("a route that needs the database is refused while that is off", "[module]") {
+  Fixture fixture;
+  const std::string text = R"({"http": {"sites": [{"routes": [
+    {"path": "/a", "tiny": {}}]}]}})";
+  CHECK(fixture.build(text).ok());
+  fixture.letTinyUseTheDatabase();
+  CHECK(fixture.errors(text) ==
+        "2:28 \"tiny\" needs the database, and \"mysql.mysql_started\" is off: turn it on\n");
+  CHECK(fixture
+            .build(R"({"mysql": {"mysql_started": "on"}, "http": {"sites": [{"routes": [
+    {"path": "/a", "tiny": {}}]}]}})")
+            .ok());
 }

@@ -39,9 +39,12 @@ class TinyModule final : public Module {
     if (is_handler_) parts.handler = std::make_unique<TinyHandler>();
     return parts;
   }
+  bool usesDatabase() const noexcept override { return uses_database; }
+  void onReload() noexcept override { notes_.push_back(key_ + " reload"); }
   void stop() noexcept override { notes_.push_back(key_ + " stop"); }
 
   bool fails_to_start = false;
+  bool uses_database = false;
 
  private:
   std::string key_;

@@ -12,7 +12,8 @@
 
 namespace roost::tables {
 
-// One row: what it gives, in the order of its table's columns. Columns that it does not give take their defaults.
+// One row: what it gives, in the order of its table's columns. Columns that it does not give take their
+// defaults.
 struct BodyRow {
   std::vector<uint16_t> columns;  // positions in Table::columns, ascending
   std::vector<db::Value> values;  // of each

@@ -29,6 +29,7 @@ struct Column {
   bool has_default = false;  // or is nullable, or made by the server: may be left out of an INSERT
   bool auto_increment = false;
   bool generated = false;  // never written
+  bool invisible = false;  // not among those that "all" means
   bool is_bool = false;    // TINYINT(1)
   bool is_year = false;
   bool is_json = false;              // JSON; on MariaDB: LONGTEXT with json_valid()
@@ -42,6 +43,9 @@ struct Key {
   bool unique = false;
   bool primary = false;
   bool fulltext = false;
+  // Not each of its parts is a whole column: some are a column's beginning or an expression (`columns` has
+  // those that are whole). A row can offend against it where it is unique, but is not found by it.
+  bool partial = false;
 };
 
 struct ForeignKey {

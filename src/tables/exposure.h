@@ -56,6 +56,7 @@ struct RestConfig {
 struct ExposedTable {
   const Table* table = nullptr;  // in the Catalog that the Exposure holds
   std::string name;              // in the path
+  uint8_t methods = 0;           // that the configuration allows and the table is capable of
   const TableConfig* config = nullptr;
   const RestConfig* rest = nullptr;
   std::vector<uint16_t> shown;  // positions in table->columns
@@ -66,7 +67,7 @@ struct ExposedTable {
   // nullptr: there is none, or it is not shown.
   const Column* find(std::string_view column) const noexcept;
   bool mayWrite(const Column& column) const noexcept;
-  bool allows(Methods method) const noexcept { return (config->methods & method) != 0; }
+  bool allows(Methods method) const noexcept { return (methods & method) != 0; }
   // The primary key where all of it is shown, otherwise nullptr.
   const Key* key() const noexcept;
 };

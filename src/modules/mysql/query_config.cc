@@ -1,0 +1,264 @@
+#include "modules/mysql/query_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include "tables/read.h"
+
+namespace roost::modules::mysql {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, http::Method>, 5> kMethods = {
+    {{"GET", http::Method::kGet},
+     {"POST", http::Method::kPost},
+     {"PUT", http::Method::kPut},
+     {"PATCH", http::Method::kPatch},
+     {"DELETE", http::Method::kDelete}}};
+// Statements that begin with one of these read, unless they lock or write a file, which is who wrote them's
+// business.
+constexpr std::array<std::string_view, 8> kReading = {"SELECT", "WITH",    "SHOW",    "DESCRIBE",
+                                                      "DESC",   "EXPLAIN", "ANALYZE", "VALUES"};
+// What would change the connection for whoever has it next, or the transaction that surrounds it.
+constexpr std::array<std::string_view, 13> kRefused = {
+    "SET",    "USE",       "BEGIN",   "START",   "COMMIT",  "ROLLBACK",  "LOCK",
+    "UNLOCK", "SAVEPOINT", "RELEASE", "PREPARE", "EXECUTE", "DEALLOCATE"};
+
+template <size_t N>
+bool isOneOf(const std::array<std::string_view, N>& words, std::string_view word) noexcept {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool isIn(const std::vector<std::string>& names, std::string_view name) noexcept {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+tables::Column columnOf(std::string_view name, std::string_view type) {
+  tables::Column column;
+  column.name = name;
+  column.nullable = true;
+  column.case_sensitive = true;
+  if (type == "integer") {
+    column.type = db::Type::kInt;
+    column.int_bytes = 8;
+  } else if (type == "number") {
+    column.type = db::Type::kDouble;
+  } else if (type == "decimal") {
+    column.type = db::Type::kDecimal;
+    column.precision = 65;
+    column.scale = 30;
+  } else if (type == "boolean") {
+    column.type = db::Type::kInt;
+    column.int_bytes = 1;
+    column.is_bool = true;
+  } else if (type == "date") {
+    column.type = db::Type::kDate;
+  } else if (type == "time") {
+    column.type = db::Type::kTime;
+    column.scale = 6;
+  } else if (type == "datetime") {
+    column.type = db::Type::kDateTime;
+    column.scale = 6;
+  } else if (type == "json") {
+    column.type = db::Type::kJson;
+    column.is_json = true;
+  } else if (type == "bytes") {
+    column.type = db::Type::kBytes;
+  }
+  return column;
+}
+
+std::optional<double> bound(config::Node node) {
+  return node.isNumber() ? std::optional<double>(node.asDouble()) : std::nullopt;
+}
+
+std::string scalarText(config::Node node) {
+  if (node.isString()) return node.asString();
+  if (node.isBool()) return node.asBool() ? "true" : "false";
+  return node.isInt() ? std::to_string(node.asInt()) : fmt::format("{}", node.asDouble());
+}
+
+std::string readFrom(const std::string& from, bool in_path, QueryParameter& parameter) {
+  using From = QueryParameter::From;
+  if (from == "path" && !in_path) return "stands in the path, where the route has no part of that name";
+  if (from == "path" || (from == "auto" && in_path)) {
+    parameter.from = From::kPath;
+  } else if (from == "query") {
+    parameter.from = From::kQuery;
+  } else {
+    parameter.from = from == "body" ? From::kBody : From::kQueryOrBody;
+  }
+  return {};
+}
+
+// What is wrong with it; empty: nothing.
+std::string readParameter(config::Node node, bool in_path, QueryParameter& parameter) {
+  const std::string& type = node["type"].asString();
+  parameter.column = columnOf(parameter.name, type);
+  parameter.nullable = node["nullable"].asBool();
+  parameter.minimum = bound(node["minimum"]);
+  parameter.maximum = bound(node["maximum"]);
+  parameter.min_chars = static_cast<uint32_t>(node["min_length"].asInt());
+  parameter.max_chars = static_cast<uint32_t>(node["max_length"].asInt());
+  for (size_t i = 0; i < node["enum"].size(); ++i) parameter.members.push_back(node["enum"].at(i).asString());
+  std::string mistake = readFrom(node["from"].asString(), in_path, parameter);
+  if (!mistake.empty()) return mistake;
+  const bool is_number = type == "integer" || type == "number" || type == "decimal";
+  if ((parameter.minimum || parameter.maximum) && !is_number)
+    return "\"minimum\" and \"maximum\" are for numbers";
+  if (!parameter.members.empty() && type != "string") return "\"enum\" is for strings";
+  if (parameter.minimum && parameter.maximum && *parameter.minimum > *parameter.maximum)
+    return "\"minimum\" exceeds \"maximum\"";
+  if (parameter.min_chars > parameter.max_chars) return "\"min_length\" exceeds \"max_length\"";
+  const config::Node fallback = node["default"];
+  parameter.required = fallback.isDefault();
+  parameter.fallback_is_null = fallback.isNull();
+  if (parameter.required || parameter.fallback_is_null) return {};
+  parameter.fallback = scalarText(fallback);
+  db::Value value;
+  tables::Problem problem;
+  std::string why;
+  if (!tables::convertText(parameter.column, parameter.fallback, "+00:00", value, problem))
+    return fmt::format("\"default\": {}", problem.detail);
+  return parameter.admits(value, why) ? std::string() : fmt::format("\"default\" {}", why);
+}
+
+// The first `declared` of the names stand in the configuration.
+Status readStatements(config::Node sql, const std::vector<std::string>& names, size_t declared,
+                      QueryRouteConfig& read) {
+  const size_t count = sql.isArray() ? sql.size() : 1;
+  std::vector<bool> used(names.size());
+  for (size_t i = 0; i < count; ++i) {
+    const std::string place = sql.isArray() ? fmt::format("sql[{}]", i) : "sql";
+    auto statement = tables::readNamedSql((sql.isArray() ? sql.at(i) : sql).asString(), names);
+    if (!statement.ok()) return Status::error(place + " " + statement.status().message());
+    const std::string& word = statement.value().first_word;
+    if (isOneOf(kRefused, word))
+      return Status::error(fmt::format("{}: {} would change the connection for others", place, word));
+    read.writes = read.writes || !isOneOf(kReading, word);
+    for (const uint16_t at : statement.value().arguments) used[at] = true;
+    read.statements.push_back(std::move(statement).value());
+  }
+  used.resize(declared);
+  const auto idle = std::find(used.begin(), used.end(), false);
+  if (idle == used.end()) return {};
+  return Status::error(
+      fmt::format("parameters: no statement uses \"{}\"", names[static_cast<size_t>(idle - used.begin())]));
+}
+
+Status readMethods(config::Node list, QueryRouteConfig& read) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    for (const auto& [name, method] : kMethods)
+      if (name == list.at(i).asString()) read.methods |= QueryRouteConfig::methodBit(method);
+  }
+  if (read.methods == 0)
+    read.methods = QueryRouteConfig::methodBit(read.writes ? http::Method::kPost : http::Method::kGet);
+  if (read.writes && read.allows(http::Method::kGet))
+    return Status::error(
+        "methods: a statement that may write cannot be asked for by GET, which anybody may repeat");
+  if (read.cache_s != 0 && read.writes) return Status::error("cache_s: a statement may write");
+  return {};
+}
+
+QueryResult shapeOf(const std::string& word) noexcept {
+  if (word == "row") return QueryResult::kRow;
+  if (word == "value") return QueryResult::kValue;
+  if (word == "affected") return QueryResult::kAffected;
+  return word == "none" ? QueryResult::kNone : QueryResult::kRows;
+}
+
+tables::BigNumber bigNumber(config::Node node) {
+  return node.asString() == "string" ? tables::BigNumber::kString : tables::BigNumber::kNumber;
+}
+
+// Of UTF-8: bytes that do not go on with a character.
+size_t codePoints(std::string_view text) noexcept {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+// As a number for comparing with bounds.
+double magnitude(const db::Value& value) noexcept {
+  switch (value.kind()) {
+    case db::Value::Kind::kInt:
+      return static_cast<double>(value.asInt());
+    case db::Value::Kind::kUint:
+      return static_cast<double>(value.asUint());
+    case db::Value::Kind::kDouble:
+      return value.asDouble();
+    default:
+      return std::strtod(value.bytes().c_str(), nullptr);  // a decimal's digits
+  }
+}
+
+}  // namespace
+
+bool QueryParameter::admits(const db::Value& value, std::string& why) const {
+  if (value.isNull()) return true;
+  if (minimum && magnitude(value) < *minimum) why = fmt::format("is less than {}", *minimum);
+  if (maximum && magnitude(value) > *maximum) why = fmt::format("is greater than {}", *maximum);
+  if (value.kind() == db::Value::Kind::kText || value.kind() == db::Value::Kind::kBytes) {
+    const size_t chars = codePoints(value.bytes());
+    if (chars < min_chars) why = fmt::format("has fewer than {} characters", min_chars);
+    if (chars > max_chars) why = fmt::format("has more than {} characters", max_chars);
+    if (!members.empty() && !isIn(members, value.bytes()))
+      why = fmt::format("is none of {}", fmt::join(members, ", "));
+  }
+  return why.empty();
+}
+
+uint8_t QueryRouteConfig::methodBit(http::Method method) noexcept {
+  if (method == http::Method::kHead) method = http::Method::kGet;
+  for (size_t i = 0; i < kMethods.size(); ++i)
+    if (kMethods[i].second == method) return static_cast<uint8_t>(1u << i);
+  return 0;
+}
+
+std::string QueryRouteConfig::allow() const {
+  std::string text;
+  for (const auto& [name, method] : kMethods) {
+    if (!allows(method)) continue;
+    text += name;
+    text += method == http::Method::kGet ? ", HEAD, " : ", ";
+  }
+  return text + "OPTIONS";
+}
+
+Result<QueryRouteConfig> QueryRouteConfig::fromConfig(config::Node node,
+                                                      const std::vector<std::string>& path_names) {
+  QueryRouteConfig read;
+  std::vector<std::string> names;
+  for (const config::Member member : node["parameters"].members()) {
+    QueryParameter& parameter = read.parameters.emplace_back();
+    parameter.name = member.key;
+    names.emplace_back(member.key);
+    const std::string mistake = readParameter(member.value, isIn(path_names, member.key), parameter);
+    if (!mistake.empty()) return Status::error(fmt::format("parameters.{}: {}", member.key, mistake));
+  }
+  const size_t declared = names.size();
+  for (const std::string& name : path_names) {
+    if (isIn(names, name)) continue;  // a part of the path is a string, where nothing else is said
+    QueryParameter& parameter = read.parameters.emplace_back();
+    parameter.name = name;
+    parameter.from = QueryParameter::From::kPath;
+    parameter.column = columnOf(name, "string");
+    parameter.max_chars = 4096;
+    names.push_back(name);
+  }
+  read.transaction = node["transaction"].asBool();
+  read.result = shapeOf(node["result"].asString());
+  read.max_rows = static_cast<uint32_t>(node["max_rows"].asInt());
+  read.max_body_bytes = static_cast<uint32_t>(node["max_body_bytes"].asInt());
+  read.cache_s = static_cast<uint32_t>(node["cache_s"].asInt());
+  read.bigint = bigNumber(node["bigint"]);
+  read.decimal = bigNumber(node["decimal"]);
+  Status status = readStatements(node["sql"], names, declared, read);
+  if (status.ok()) status = readMethods(node["methods"], read);
+  if (!status.ok()) return status;
+  return read;
+}
+
+}  // namespace roost::modules::mysql

@@ -33,4 +33,24 @@ size_t decodeBase64(std::string_view text, char* out) noexcept {
   return (bits & ((1U << count) - 1)) == 0 ? size : SIZE_MAX;
 }
 
+void encodeBase64(std::string_view bytes, char* out) noexcept {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto byte = [&](size_t at) { return static_cast<uint32_t>(static_cast<unsigned char>(bytes[at])); };
+  size_t i = 0;
+  for (; i + 3 <= bytes.size(); i += 3) {
+    const uint32_t bits = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
+    *out++ = kDigits[bits >> 18];
+    *out++ = kDigits[bits >> 12 & 63];
+    *out++ = kDigits[bits >> 6 & 63];
+    *out++ = kDigits[bits & 63];
+  }
+  const size_t left = bytes.size() - i;
+  if (left == 0) return;
+  const uint32_t bits = byte(i) << 16 | (left == 2 ? byte(i + 1) << 8 : 0);
+  *out++ = kDigits[bits >> 18];
+  *out++ = kDigits[bits >> 12 & 63];
+  *out++ = left == 2 ? kDigits[bits >> 6 & 63] : '=';
+  *out = '=';
+}
+
 }  // namespace roost

@@ -10,4 +10,10 @@ namespace roost {
 // for each value. Returns how many bytes it has written, at most text.size() / 4 * 3; SIZE_MAX for an error.
 size_t decodeBase64(std::string_view text, char* out) noexcept;
 
+// How many characters `bytes` bytes take, and writes them: padded, without line breaks.
+constexpr size_t base64Size(size_t bytes) noexcept {
+  return (bytes + 2) / 3 * 4;
+}
+void encodeBase64(std::string_view bytes, char* out) noexcept;
+
 }  // namespace roost

@@ -1,0 +1,29 @@
+// Answers that say what is wrong (RFC 9457), in the members that PostgREST's clients read as well.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tables/problem.h"
+
+namespace roost::http {
+class Exchange;
+class ResponseHead;
+}  // namespace roost::http
+
+namespace roost::modules::mysql {
+
+// What may stand beside a problem.
+struct ProblemExtra {
+  uint32_t retry_after_s = 0;                 // 0: no Retry-After field
+  std::string_view details = {};              // the member `details`; empty: null
+  const http::ResponseHead* lines = nullptr;  // further fields: Allow, Content-Range
+};
+
+// The whole answer. REQUIRES: !exchange.headSent().
+void replyProblem(http::Exchange& exchange, const tables::Problem& problem, const ProblemExtra& extra = {});
+
+// 405 with what is allowed: "GET, HEAD, POST".
+void replyNotAllowed(http::Exchange& exchange, std::string_view allow, std::string_view detail);
+
+}  // namespace roost::modules::mysql

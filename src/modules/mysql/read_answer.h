@@ -1,0 +1,55 @@
+// The head of an answer with rows, and what stands around the rows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "modules/mysql/read_request.h"
+
+namespace roost::http {
+class Exchange;
+class ResponseHead;
+}  // namespace roost::http
+
+namespace roost::modules::mysql {
+
+// Estimates of more rows than this are not made exact.
+constexpr uint64_t kEstimateFrom = 10'000;
+
+// What a read has found out so far.
+struct ReadFacts {
+  uint64_t rows = 0;
+  std::optional<uint64_t> total;    // of all that fit the conditions, as far as it was asked for
+  std::optional<uint64_t> version;  // of a single row: the hash of its version column's value
+  bool too_many = false;            // rows of an embedding
+};
+
+// The number in a row's cell, of whatever type it is; 0 where it is none.
+uint64_t numberIn(const db::ResultColumns& columns, const db::Row& row, size_t index) noexcept;
+// Of EXPLAIN's first row: how many rows the server thinks it will look at.
+uint64_t explainedRows(const db::ResultColumns& columns, const db::Row& row) noexcept;
+// Where the row is one by its key and its version column is among what was selected.
+void noteVersion(const tables::ExposedTable& table, const tables::ReadPlan& plan,
+                 const db::ResultColumns& columns, const db::Row& row, ReadFacts& facts);
+
+// 200, or 206 where it is known that these are not all. `complete`: all rows have come.
+int statusOf(const ReadFacts& facts, const tables::ReadPlan& plan, bool complete) noexcept;
+// Content-Type, Vary, Cache-Control, Content-Location, Preference-Applied.
+void describeRows(http::Exchange& exchange, const Form& form, const tables::Preferences& preferences,
+                  const ReadFacts& facts, http::ResponseHead& head);
+// Content-Range: "0-24/3573", "*/0".
+void describeRange(const ReadFacts& facts, const tables::ReadPlan& plan, http::ResponseHead& head);
+// What stands before and behind the rows in `out`, once all of them are there or have been sent.
+void finishText(const Form& form, const tables::ReadPlan& plan, bool merged, uint64_t rows,
+                const tables::RowWriter& writer, std::string& out);
+// Answers with the body or, where the request's conditions say so, with 304 or 412.
+void replyTagged(http::Exchange& exchange, const Form& form, const ReadFacts& facts, std::string_view body,
+                 http::ResponseHead& head);
+
+tables::Problem rangeProblem(uint64_t offset, uint64_t total);
+tables::Problem embedProblem(uint32_t most);
+tables::Problem notOneRow();
+tables::Problem notAcceptable();
+
+}  // namespace roost::modules::mysql

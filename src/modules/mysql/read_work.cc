@@ -1,0 +1,323 @@
+#include "modules/mysql/read_work.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/cell_pool.h"
+#include "db/pool.h"
+#include "event/loop.h"
+#include "http/exchange.h"
+#include "modules/mysql/embed_merge.h"
+#include "modules/mysql/problem_reply.h"
+#include "modules/mysql/read_answer.h"
+#include "modules/mysql/read_request.h"
+#include "modules/mysql/write_handler.h"
+#include "tables/db_problem.h"
+#include "tables/read.h"
+
+namespace roost::modules::mysql {
+namespace {
+
+using tables::Format;
+using tables::Preferences;
+using tables::Problem;
+
+// What fits into this goes out as one answer with its length and tag; more is sent in pieces of about this.
+constexpr size_t kPieceBytes = 32 << 10;
+// Of an answer with embedded rows, which is put together before it is sent.
+constexpr size_t kMostMergedBytes = 32 << 20;
+// A client that takes nothing for this long loses its query: longer than a stall of a network, and shorter
+// than the server waits for us (net_write_timeout, 60 s) before it ends the connection.
+constexpr event::Nanos kMostBlocked = std::chrono::seconds(30);
+
+// What a request has become by the time that it needs the database.
+struct ReadJob {
+  tables::ReadPlan plan;
+  Preferences preferences;
+  Form form;
+};
+
+// Reads rows and sends them as they come. Owned by its exchange; loop thread.
+class ReadWork final : public http::ExchangeListener,
+                       public db::Work,
+                       public Pooled<ReadWork>,
+                       private event::Timer {
+ public:
+  ReadWork(http::Exchange& exchange, ReadSite site, const tables::ExposedTable& table, ReadJob job)
+      : exchange_(exchange),
+        loop_(exchange.context().loop()),
+        site_(std::move(site)),
+        table_(table),
+        job_(std::move(job)),
+        options_(outputOptions()),
+        writer_(job_.plan.columns, options_),
+        is_head_(exchange.isHead()) {}
+  ~ReadWork() override { loop_.cancel(*this); }
+
+  // http::ExchangeListener
+  void onBody(std::string_view piece, bool) noexcept override { exchange_.consumed(piece.size()); }
+  void onWritable() noexcept override {
+    if (!blocked_) return;
+    blocked_ = false;
+    loop_.cancel(*this);
+    link_->resume();
+  }
+  void onAbort(http::AbortReason) noexcept override { site_.pool->cancel(*this); }
+
+  // db::Work
+  void onConnection(db::Link& link) noexcept override;
+  void onColumns(db::Link& link, const db::ResultColumns& columns) noexcept override;
+  bool onRow(db::Link& link, const db::Row& row) noexcept override;
+  void onResult(db::Link& link, const db::Outcome& outcome) noexcept override;
+  void onError(db::Link* link, const db::Error& error) noexcept override;
+
+ private:
+  enum class Step : uint8_t { kExplain, kCount, kRows, kEmbed };
+
+  tables::OutputOptions outputOptions() const noexcept {
+    tables::OutputOptions options;
+    options.bigint = site_.exposure->config->bigint;
+    options.decimal = site_.exposure->config->decimal;
+    options.time_zone = site_.exposure->catalog->time_zone;
+    return options;
+  }
+  // event::Timer
+  void onTimer() noexcept override {
+    site_.pool->cancel(*this);
+    exchange_.abandon();
+  }
+
+  void execute(db::Link& link, Step step, db::Statement statement) noexcept {
+    step_ = step;
+    link.execute(std::move(statement));
+  }
+  void executeRows(db::Link& link) noexcept { execute(link, Step::kRows, job_.plan.rows); }
+  void onTotal(db::Link& link) noexcept;
+  void executeEmbed(db::Link& link) noexcept;
+  void writeRow(const db::Row& row);
+  bool sendPiece() noexcept;
+  void finish(db::Link& link) noexcept;
+  void answerWhole() noexcept;
+  void refuse(db::Link* link, Problem problem, const ProblemExtra& extra = {}) noexcept;
+
+  http::Exchange& exchange_;
+  event::Loop& loop_;
+  const ReadSite site_;
+  const tables::ExposedTable& table_;
+  const ReadJob job_;
+  const tables::OutputOptions options_;
+  const tables::RowWriter writer_;
+  std::optional<EmbedMerge> merge_;
+  const db::ResultColumns* columns_ = nullptr;  // of the statement that runs
+  db::Link* link_ = nullptr;                    // while one runs
+  std::string out_;
+  ReadFacts facts_;
+  size_t embed_ = 0;     // which of the plan's
+  uint64_t number_ = 0;  // what a counting statement has brought
+  Step step_ = Step::kRows;
+  bool begun_ = false;
+  bool blocked_ = false;
+  const bool is_head_;
+};
+
+// Where the connection died before a row came, this is called once more.
+void ReadWork::onConnection(db::Link& link) noexcept {
+  link_ = &link;
+  out_.clear();
+  facts_ = {};
+  if (!job_.plan.embeds.empty()) merge_.emplace(job_.plan.embeds, options_);
+  if (job_.plan.explain) return execute(link, Step::kExplain, *job_.plan.explain);
+  if (job_.plan.count) return execute(link, Step::kCount, *job_.plan.count);
+  executeRows(link);
+}
+
+void ReadWork::onColumns(db::Link&, const db::ResultColumns& columns) noexcept {
+  columns_ = &columns;
+}
+
+bool ReadWork::onRow(db::Link&, const db::Row& row) noexcept {
+  switch (step_) {
+    case Step::kExplain:
+      if (facts_.rows++ == 0) number_ = explainedRows(*columns_, row);
+      return true;
+    case Step::kCount:
+      number_ = numberIn(*columns_, row, 0);
+      return true;
+    case Step::kEmbed:
+      facts_.too_many = !merge_->addInner(embed_, *columns_, row) || facts_.too_many;
+      return true;
+    case Step::kRows:
+      break;
+  }
+  ++facts_.rows;
+  if (job_.form.single && facts_.rows > 1) return true;
+  if (facts_.rows == 1 && table_.version >= 0) noteVersion(table_, job_.plan, *columns_, row, facts_);
+  writeRow(row);
+  return out_.size() < kPieceBytes || sendPiece();
+}
+
+void ReadWork::writeRow(const db::Row& row) {
+  if (merge_) {
+    if (merge_->bytes() < kMostMergedBytes) merge_->addRow(writer_, *columns_, row);
+    return;
+  }
+  const bool first = facts_.rows == 1;
+  switch (job_.form.format) {
+    case Format::kJson:
+      if (!job_.form.single) out_ += first ? '[' : ',';
+      return writer_.object(*columns_, row, out_);
+    case Format::kNdjson:
+      writer_.object(*columns_, row, out_);
+      out_ += '\n';
+      return;
+    case Format::kCsv:
+      if (first) {
+        writer_.csvHeading(out_);
+        out_ += "\r\n";
+      }
+      writer_.csvLine(*columns_, row, out_);
+      out_ += "\r\n";
+      return;
+  }
+}
+
+// More than fits into one answer: from here on its length is not known. False: no more rows for now.
+bool ReadWork::sendPiece() noexcept {
+  if (job_.form.single) return true;  // there may be another row, and then it is not sent
+  if (!begun_) {
+    begun_ = true;
+    http::ResponseHead head(statusOf(facts_, job_.plan, false));
+    describeRows(exchange_, job_.form, job_.preferences, facts_, head);
+    exchange_.begin(head, is_head_);
+  }
+  if (is_head_) {
+    site_.pool->cancel(*this);
+    return false;
+  }
+  const http::SendResult sent = exchange_.send(out_, false);
+  out_.clear();
+  if (sent == http::SendResult::kAccepted) return true;
+  if (sent == http::SendResult::kClosed) {
+    site_.pool->cancel(*this);
+    return false;
+  }
+  blocked_ = true;
+  loop_.armIn(*this, kMostBlocked);
+  return false;
+}
+
+void ReadWork::onResult(db::Link& link, const db::Outcome&) noexcept {
+  switch (step_) {
+    case Step::kExplain:
+      facts_.rows = 0;
+      // A small number may as well be the right one.
+      if (job_.plan.count && number_ <= kEstimateFrom) return execute(link, Step::kCount, *job_.plan.count);
+      return onTotal(link);
+    case Step::kCount:
+      return onTotal(link);
+    case Step::kRows:
+      return merge_ ? executeEmbed(link) : finish(link);
+    case Step::kEmbed:
+      ++embed_;
+      return executeEmbed(link);
+  }
+}
+
+void ReadWork::onTotal(db::Link& link) noexcept {
+  facts_.total = number_;
+  if (job_.plan.offset <= number_) return executeRows(link);
+  http::ResponseHead lines(416);
+  lines.add("Content-Range", "*/" + std::to_string(number_));
+  ProblemExtra extra;
+  extra.lines = &lines;
+  refuse(&link, rangeProblem(job_.plan.offset, number_), extra);
+}
+
+void ReadWork::executeEmbed(db::Link& link) noexcept {
+  const uint32_t most = site_.exposure->config->limits.max_embed_rows;
+  if (facts_.rows > most || facts_.too_many || merge_->bytes() >= kMostMergedBytes)
+    return refuse(&link, embedProblem(most));
+  while (embed_ < job_.plan.embeds.size() && !merge_->hasKeys(embed_)) ++embed_;
+  if (embed_ == job_.plan.embeds.size()) return finish(link);
+  execute(link, Step::kEmbed, merge_->statement(embed_));
+}
+
+void ReadWork::finish(db::Link& link) noexcept {
+  link_ = nullptr;
+  link.release();  // another may have it while this is sent
+  if (job_.form.single && facts_.rows != 1) {
+    ProblemExtra extra;
+    const std::string details =
+        "The result contains " + std::string(facts_.rows == 0 ? "0" : "several") + " rows";
+    extra.details = details;
+    return replyProblem(exchange_, notOneRow(), extra);
+  }
+  if (merge_) merge_->appendTo(out_, job_.form.format == Format::kJson ? "," : "\n");
+  finishText(job_.form, job_.plan, merge_.has_value(), facts_.rows, writer_, out_);
+  if (!begun_) return answerWhole();
+  exchange_.send(out_, true);
+}
+
+void ReadWork::answerWhole() noexcept {
+  http::ResponseHead head(statusOf(facts_, job_.plan, true));
+  describeRows(exchange_, job_.form, job_.preferences, facts_, head);
+  describeRange(facts_, job_.plan, head);
+  replyTagged(exchange_, job_.form, facts_, out_, head);
+}
+
+void ReadWork::onError(db::Link* link, const db::Error& error) noexcept {
+  link_ = nullptr;
+  columns_ = nullptr;
+  Problem problem = tables::problemOf(error, &table_, false);
+  if (problem.code == "schema_changed" && site_.alarm != nullptr) site_.alarm->onSchemaChanged();
+  ProblemExtra extra;
+  extra.retry_after_s = tables::retryAfter(error);
+  refuse(link, std::move(problem), extra);
+}
+
+// What has been sent already cannot be taken back: the client sees that it is cut off.
+void ReadWork::refuse(db::Link* link, Problem problem, const ProblemExtra& extra) noexcept {
+  link_ = nullptr;
+  loop_.cancel(*this);
+  if (link != nullptr) link->release();
+  if (begun_) return exchange_.abandon();
+  replyProblem(exchange_, problem, extra);
+}
+
+bool plan(http::Exchange& exchange, const ReadSite& site, const tables::ExposedTable& table, ReadJob& job,
+          Problem& problem) {
+  const http::RequestHead& head = exchange.request();
+  if (!chooseForm(head, job.form)) {
+    problem = notAcceptable();
+    return false;
+  }
+  tables::Query query;
+  tables::ReadOptions options;
+  if (!readPrefer(head, job.preferences, problem) || !readRange(head, options.range, problem)) return false;
+  if (!tables::parseQuery(exchange.query(), site.exposure->config->limits, query, problem)) return false;
+  options.preferences = job.preferences;
+  options.single = job.form.single;
+  if (!tables::planRead(table, *site.exposure, query, options, job.plan, problem)) return false;
+  if (job.form.format != Format::kCsv || job.plan.embeds.empty()) return true;
+  problem = notAcceptable();
+  problem.detail = "rows within rows have no form in CSV";
+  return false;
+}
+
+}  // namespace
+
+void startRead(http::Exchange& exchange, ReadSite site, const tables::ExposedTable& table) noexcept {
+  Problem problem;
+  ReadJob job;
+  if (!plan(exchange, site, table, job, problem)) return replyProblem(exchange, problem);
+  db::Pool& pool = *site.pool;
+  auto work = std::make_unique<ReadWork>(exchange, std::move(site), table, std::move(job));
+  ReadWork& asks = *work;
+  exchange.listen(std::move(work));
+  pool.request(asks, db::Role::kReplica);
+}
+
+}  // namespace roost::modules::mysql

@@ -1,0 +1,97 @@
+#include "modules/mysql/runtime.h"
+
+#include <string>
+
+#include "event/loop.h"
+#include "log/log.h"
+#include "module/module.h"
+
+namespace roost::modules::mysql {
+namespace {
+
+using ExposureRef = std::shared_ptr<const tables::Exposure>;
+
+// The same object, counted by a counter of its own.
+ExposureRef countedAnew(const ExposureRef& exposure) {
+  auto holder = std::make_shared<ExposureRef>(exposure);
+  const tables::Exposure* const shown = exposure.get();
+  return {std::move(holder), shown};
+}
+
+constexpr uint32_t kMsPerS = 1000;
+
+}  // namespace
+
+Runtime::~Runtime() {
+  stop();
+}
+
+void Runtime::addRoute(std::shared_ptr<RestRoute> route) {
+  routes_.push_back(std::move(route));
+}
+
+Status Runtime::start(const module::StartContext& context) {
+  if (database_ != nullptr || context.database == nullptr || routes_.empty()) return {};
+  database_ = context.database;
+  hub_ = context.hub;
+  loops_.resize(context.loop_count);
+  for (const auto& route : routes_) route->loops_ = std::vector<RestRoute::OfLoop>(context.loop_count);
+  const db::Options& options = database_->options();
+  tables::KeeperOptions keeper;
+  keeper.database = options.database;
+  keeper.time_zone = options.time_zone;
+  keeper.poll_ms = static_cast<uint32_t>(context.config["mysql"]["schema_poll_s"].asInt()) * kMsPerS;
+  keeper_ = std::make_unique<tables::CatalogKeeper>(
+      std::move(keeper), tables::CatalogKeeper::openPrimary(options),
+      [this](const std::shared_ptr<const tables::Catalog>& catalog) { onCatalog(catalog); });
+  keeper_->start();
+  return {};
+}
+
+void Runtime::stop() noexcept {
+  if (keeper_ != nullptr) keeper_->stop();
+  keeper_.reset();
+  database_ = nullptr;
+  hub_ = nullptr;
+}
+
+void Runtime::reload() noexcept {
+  if (keeper_ != nullptr) keeper_->reload();
+}
+
+void Runtime::onSchemaChanged() noexcept {
+  if (keeper_ != nullptr) keeper_->look();
+}
+
+void Runtime::onCatalog(const std::shared_ptr<const tables::Catalog>& catalog) noexcept {
+  for (const auto& route : routes_) {
+    std::vector<std::string> complaints;
+    ExposureRef exposure = tables::expose(catalog, route->config().tables, complaints);
+    for (const std::string& complaint : complaints) LOG_WARN("mysql_rest: {}", complaint);
+    const std::lock_guard lock(mutex_);
+    route->newest_ = exposure;
+    for (event::Loop* loop : loops_) {
+      if (loop == nullptr) continue;
+      loop->post(event::makeTask([route, index = loop->index(), exposure = countedAnew(exposure)]() mutable {
+        route->loops_[index].exposure = std::move(exposure);
+      }));
+    }
+  }
+}
+
+void Runtime::onLoopStart(http::LoopContext& context) noexcept {
+  if (database_ == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  loops_[context.index()] = &context.loop();
+  for (const auto& route : routes_) {
+    if (route->newest_ != nullptr) route->loops_[context.index()].exposure = countedAnew(route->newest_);
+  }
+}
+
+void Runtime::onLoopStop(http::LoopContext& context) noexcept {
+  if (database_ == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  loops_[context.index()] = nullptr;
+}
+
+}  // namespace roost::modules::mysql

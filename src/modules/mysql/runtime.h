@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "db/pool.h"
+#include "http/loop_context.h"
+#include "modules/mysql/rest_config.h"
+#include "modules/mysql/write_handler.h"
+#include "tables/catalog_keeper.h"
+#include "tables/exposure.h"
+
+namespace roost::module {
+struct StartContext;
+}
+namespace roost::push {
+class Hub;
+}
+
+namespace roost::modules::mysql {
+
+// What one route shows, as each loop sees it: of its own, so that requests of different loops count
+// references in different places. Made by the main thread, filled by the Runtime.
+class RestRoute {
+ public:
+  explicit RestRoute(RestRouteConfig config) : config_(std::move(config)) {}
+
+  const RestRouteConfig& config() const noexcept { return config_; }
+  // The loop's own thread. nullptr: the schema is not known yet.
+  const std::shared_ptr<const tables::Exposure>& exposure(uint32_t loop_index) const noexcept {
+    return loop_index < loops_.size() ? loops_[loop_index].exposure : none_;
+  }
+
+ private:
+  friend class Runtime;
+  struct alignas(64) OfLoop {
+    std::shared_ptr<const tables::Exposure> exposure;
+  };
+
+  const RestRouteConfig config_;
+  const std::shared_ptr<const tables::Exposure> none_;
+  std::vector<OfLoop> loops_;                       // sized before the loops run
+  std::shared_ptr<const tables::Exposure> newest_;  // of all loops; guarded by Runtime::mutex_
+};
+
+// The running server, as far as the modules of this folder need it: the pools, the hub, and the schema, which
+// a thread of the keeper reads and this one hands on to the loops. Outlives the loops. Main thread, unless it
+// says otherwise.
+class Runtime final : public SchemaAlarm {
+ public:
+  Runtime() = default;
+  ~Runtime();
+
+  void addRoute(std::shared_ptr<RestRoute> route);
+  bool isUsed() const noexcept { return !routes_.empty(); }
+
+  Status start(const module::StartContext& context);  // does it once
+  void stop() noexcept;
+  void reload() noexcept;  // looks at the schema, changed or not
+  // On the loop's own thread.
+  void onLoopStart(http::LoopContext& context) noexcept;
+  void onLoopStop(http::LoopContext& context) noexcept;
+
+  // Any thread, while the server runs; so are those below.
+  db::Pool& pool(uint32_t loop_index) const noexcept { return database_->pool(loop_index); }
+  ::roost::push::Hub* hub() const noexcept { return hub_; }  // nullptr: no route publishes
+  void onSchemaChanged() noexcept override;
+
+ private:
+  void onCatalog(const std::shared_ptr<const tables::Catalog>& catalog) noexcept;  // the keeper's thread
+
+  db::Database* database_ = nullptr;
+  ::roost::push::Hub* hub_ = nullptr;
+  std::unique_ptr<tables::CatalogKeeper> keeper_;
+  std::vector<std::shared_ptr<RestRoute>> routes_;  // all of them before the server starts
+  std::mutex mutex_;
+  std::vector<event::Loop*> loops_;  // by index; nullptr: does not run. Guarded by mutex_
+};
+
+}  // namespace roost::modules::mysql

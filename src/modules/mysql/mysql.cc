@@ -5,12 +5,15 @@
 #include <string_view>
 #include <utility>
 
+#include "modules/mysql/query_config.h"
+#include "modules/mysql/query_handler.h"
 #include "modules/mysql/rest_config.h"
 #include "modules/mysql/rest_handler.h"
 #include "modules/mysql/runtime.h"
 
 namespace roost::embedded {
 extern const std::string_view mysql_rest_schema;
+extern const std::string_view mysql_query_schema;
 }
 
 namespace roost::modules::mysql {
@@ -68,12 +71,29 @@ class MysqlRest final : public MysqlModule {
   bool publishes_ = false;
 };
 
+class MysqlQuery final : public MysqlModule {
+ public:
+  explicit MysqlQuery(std::shared_ptr<Runtime> runtime)
+      : MysqlModule("mysql_query", embedded::mysql_query_schema, std::move(runtime)) {}
+
+  Result<module::RouteParts> build(config::Node node, const module::RouteContext& context) override {
+    Result<QueryRouteConfig> config = QueryRouteConfig::fromConfig(node, context.param_names);
+    if (!config.ok()) return config.status();
+    auto route = std::make_shared<QueryRoute>(std::move(config).value());
+    runtime().whenStarted([route](size_t loop_count) { route->setLoops(loop_count); });
+    module::RouteParts parts;
+    parts.handler = std::make_unique<QueryHandler>(std::move(route), runtime());
+    return parts;
+  }
+};
+
 }  // namespace
 
 std::vector<std::unique_ptr<module::Module>> makeMysql() {
   const auto runtime = std::make_shared<Runtime>();
   std::vector<std::unique_ptr<module::Module>> modules;
   modules.push_back(std::make_unique<MysqlRest>(runtime));
+  modules.push_back(std::make_unique<MysqlQuery>(runtime));
   return modules;
 }
 

@@ -31,10 +31,12 @@ void Runtime::addRoute(std::shared_ptr<RestRoute> route) {
 }
 
 Status Runtime::start(const module::StartContext& context) {
-  if (database_ != nullptr || context.database == nullptr || routes_.empty()) return {};
+  if (database_ != nullptr || context.database == nullptr) return {};
   database_ = context.database;
   hub_ = context.hub;
   loops_.resize(context.loop_count);
+  for (const auto& started : started_) started(context.loop_count);
+  if (routes_.empty()) return {};
   for (const auto& route : routes_) route->loops_ = std::vector<RestRoute::OfLoop>(context.loop_count);
   const db::Options& options = database_->options();
   tables::KeeperOptions keeper;

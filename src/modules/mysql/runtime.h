@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -57,7 +58,8 @@ class Runtime final : public SchemaAlarm {
   ~Runtime();
 
   void addRoute(std::shared_ptr<RestRoute> route);
-  bool isUsed() const noexcept { return !routes_.empty(); }
+  // Calls `fn` when the server starts, before its loops run. For routes that need no schema.
+  void whenStarted(std::function<void(size_t loop_count)> fn) { started_.push_back(std::move(fn)); }
 
   Status start(const module::StartContext& context);  // does it once
   void stop() noexcept;
@@ -77,6 +79,7 @@ class Runtime final : public SchemaAlarm {
   db::Database* database_ = nullptr;
   ::roost::push::Hub* hub_ = nullptr;
   std::unique_ptr<tables::CatalogKeeper> keeper_;
+  std::vector<std::function<void(size_t)>> started_;
   std::vector<std::shared_ptr<RestRoute>> routes_;  // all of them before the server starts
   std::mutex mutex_;
   std::vector<event::Loop*> loops_;  // by index; nullptr: does not run. Guarded by mutex_

@@ -1,0 +1,292 @@
+#include "modules/mysql/query_handler.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "db/pool.h"
+#include "event/loop.h"
+#include "http/conditional.h"
+#include "http/exchange.h"
+#include "modules/mysql/entity_tag.h"
+#include "modules/mysql/problem_reply.h"
+#include "modules/mysql/read_request.h"
+#include "tables/db_problem.h"
+#include "tables/output.h"
+
+namespace roost::modules::mysql {
+namespace {
+
+using tables::Format;
+using tables::Problem;
+
+// An answer is put together before it is sent.
+constexpr size_t kMostBytes = 32u << 20;
+
+// One request. Owned by its exchange; loop thread.
+class QueryRun final : public http::ExchangeListener, public db::Work {
+ public:
+  QueryRun(http::Exchange& exchange, std::shared_ptr<QueryRoute> route, db::Pool& pool)
+      : exchange_(exchange), route_(std::move(route)), config_(route_->config()), pool_(pool) {}
+
+  // The last thing that its caller does.
+  void start() noexcept;
+
+  // http::ExchangeListener
+  void onBody(std::string_view piece, bool fin) noexcept override;
+  void onAbort(http::AbortReason) noexcept override { pool_.cancel(*this); }
+
+  // db::Work
+  void onConnection(db::Link& link) noexcept override;
+  void onColumns(db::Link& link, const db::ResultColumns& columns) noexcept override;
+  bool onRow(db::Link& link, const db::Row& row) noexcept override;
+  void onResult(db::Link& link, const db::Outcome& outcome) noexcept override;
+  void onError(db::Link* link, const db::Error& error) noexcept override;
+
+ private:
+  // Which of the statements comes next; before the first a transaction begins, behind the last it ends.
+  static constexpr size_t kBegin = SIZE_MAX;
+
+  bool isLast(size_t statement) const noexcept { return statement + 1 == config_.statements.size(); }
+  bool inTransaction() const noexcept { return config_.transaction && config_.statements.size() > 1; }
+  void execute(db::Link& link, size_t next) noexcept;
+  void writeRow(const db::Row& row);
+  void finishText(const db::Outcome& outcome);
+  void finish() noexcept;
+  void send(const BufferRef& body) noexcept;
+  std::string cacheKey() const;
+
+  http::Exchange& exchange_;
+  const std::shared_ptr<QueryRoute> route_;
+  const QueryRouteConfig& config_;
+  db::Pool& pool_;
+  std::string body_;
+  std::vector<db::Value> values_;
+  Form form_;
+  size_t statement_ = 0;
+  std::vector<tables::OutputColumn> columns_;
+  const db::ResultColumns* result_ = nullptr;
+  std::optional<tables::RowWriter> writer_;
+  std::string out_;
+  uint64_t rows_ = 0;
+  bool failed_ = false;  // the answer has been given
+};
+
+void QueryRun::onBody(std::string_view piece, bool fin) noexcept {
+  if (failed_) return exchange_.consumed(piece.size());
+  if (body_.size() + piece.size() > config_.max_body_bytes) {
+    failed_ = true;
+    return replyProblem(
+        exchange_,
+        {413, "body_too_large", fmt::format("more than {} bytes", config_.max_body_bytes), {}, {}});
+  }
+  body_.append(piece);
+  exchange_.consumed(piece.size());
+  if (fin) start();
+}
+
+void QueryRun::start() noexcept {
+  Problem problem;
+  if (!chooseForm(exchange_.request(), form_)) {
+    problem = {
+        406, "not_acceptable", "Accept names nothing that this can be sent as", "application/json", {}};
+    return replyProblem(exchange_, problem);
+  }
+  if (!route_->arguments().read(exchange_, body_, values_, problem)) return replyProblem(exchange_, problem);
+  if (config_.cache_s != 0) {
+    const int64_t now_ns = exchange_.context().loop().nowNs();
+    const BufferRef kept = route_->cache(exchange_.context().index()).find(cacheKey(), now_ns);
+    if (kept) return send(kept);
+  }
+  const bool only_reads_once = !config_.writes && config_.statements.size() == 1;
+  pool_.request(*this, only_reads_once ? db::Role::kReplica : db::Role::kPrimary);
+}
+
+// What the answer depends on, each part with its length before it.
+std::string QueryRun::cacheKey() const {
+  std::string key(form_.content_type);
+  for (const db::Value& value : values_) {
+    key += static_cast<char>(value.kind());
+    switch (value.kind()) {
+      case db::Value::Kind::kNull:
+        break;
+      case db::Value::Kind::kText:
+      case db::Value::Kind::kBytes:
+        key += std::to_string(value.bytes().size()) + ':' + value.bytes();
+        break;
+      default:
+        key.append(static_cast<const char*>(value.number()), sizeof(uint64_t));
+    }
+  }
+  return key;
+}
+
+// Where the connection died before a row came, this is called once more.
+void QueryRun::onConnection(db::Link& link) noexcept {
+  if (!inTransaction()) return execute(link, 0);
+  statement_ = kBegin;
+  link.execute({db::SqlText("START TRANSACTION"), {}});
+}
+
+void QueryRun::execute(db::Link& link, size_t next) noexcept {
+  statement_ = next;
+  writer_.reset();
+  out_.clear();
+  rows_ = 0;
+  db::Statement statement;
+  statement.text = config_.statements[next].text;
+  for (const uint16_t argument : config_.statements[next].arguments)
+    statement.values.push_back(values_[argument]);
+  link.execute(std::move(statement));
+}
+
+void QueryRun::onColumns(db::Link&, const db::ResultColumns& columns) noexcept {
+  result_ = &columns;
+  if (statement_ >= config_.statements.size() || !isLast(statement_)) return;
+  columns_.clear();
+  for (const db::ResultColumn& column : columns) {
+    tables::OutputColumn& made = columns_.emplace_back();
+    made.name = column.name;
+    tables::appendJsonString(column.name, made.json_key);
+    made.json_key += ':';
+  }
+  tables::OutputOptions options;
+  options.bigint = config_.bigint;
+  options.decimal = config_.decimal;
+  writer_.emplace(columns_, options);
+}
+
+bool QueryRun::onRow(db::Link&, const db::Row& row) noexcept {
+  if (!writer_) return true;
+  ++rows_;
+  const bool one = config_.result != QueryResult::kRows;
+  const bool counts = one ? rows_ == 1 : config_.max_rows == 0 || rows_ <= config_.max_rows;
+  if (counts && out_.size() < kMostBytes) writeRow(row);
+  return true;
+}
+
+void QueryRun::writeRow(const db::Row& row) {
+  if (config_.result == QueryResult::kValue) return writer_->value(columns_[0], (*result_)[0], row[0], out_);
+  if (config_.result == QueryResult::kRow) return writer_->object(*result_, row, out_);
+  if (config_.result != QueryResult::kRows) return;
+  if (form_.format == Format::kCsv) {
+    if (rows_ == 1) {
+      writer_->csvHeading(out_);
+      out_ += "\r\n";
+    }
+    writer_->csvLine(*result_, row, out_);
+    out_ += "\r\n";
+    return;
+  }
+  const bool lines = form_.format == Format::kNdjson;
+  if (!lines && !form_.single) out_ += rows_ == 1 ? '[' : ',';
+  writer_->object(*result_, row, out_);
+  if (lines) out_ += '\n';
+}
+
+void QueryRun::onResult(db::Link& link, const db::Outcome& outcome) noexcept {
+  if (statement_ == kBegin) return execute(link, 0);
+  if (statement_ < config_.statements.size()) {
+    if (!isLast(statement_)) return execute(link, statement_ + 1);
+    finishText(outcome);
+    ++statement_;
+    if (inTransaction()) return link.execute({db::SqlText("COMMIT"), {}});
+  }
+  link.release();  // another may have it while this is sent
+  finish();
+}
+
+void QueryRun::finishText(const db::Outcome& outcome) {
+  if (config_.result == QueryResult::kAffected) {
+    out_ = fmt::format("{{\"affected\":{},\"insert_id\":{}}}", outcome.affected_rows,
+                       outcome.insert_id != 0 ? std::to_string(outcome.insert_id) : "null");
+  } else if (config_.result == QueryResult::kRows && form_.format == Format::kJson && !form_.single) {
+    if (rows_ == 0) out_ += '[';
+    out_ += ']';
+  } else if (config_.result == QueryResult::kRows && form_.format == Format::kCsv && rows_ == 0 && writer_) {
+    writer_->csvHeading(out_);
+    out_ += "\r\n";
+  }
+}
+
+void QueryRun::finish() noexcept {
+  const bool one = config_.result == QueryResult::kRow || config_.result == QueryResult::kValue;
+  if (one && rows_ == 0) return replyProblem(exchange_, {404, "no_row", "there is no such row", {}, {}});
+  if (config_.result == QueryResult::kRows && form_.single && rows_ != 1) {
+    ProblemExtra extra;
+    extra.details = rows_ == 0 ? "The result contains 0 rows" : "The result contains several rows";
+    return replyProblem(
+        exchange_,
+        {406, "PGRST116", "a single object was asked for, and the result is none or several", {}, {}}, extra);
+  }
+  if (out_.size() >= kMostBytes || (!one && config_.max_rows != 0 && rows_ > config_.max_rows))
+    return replyProblem(exchange_,
+                        {500, "too_many_rows", "the result is larger than this route sends", {}, {}});
+  if (config_.result == QueryResult::kNone) {
+    http::ResponseHead head(204);
+    return exchange_.begin(head, true);
+  }
+  const BufferRef body = BufferRef::copyOf(out_);
+  if (config_.cache_s != 0) {
+    const int64_t until_ns = exchange_.context().loop().nowNs() + config_.cache_s * int64_t{1'000'000'000};
+    route_->cache(exchange_.context().index()).put(cacheKey(), body, until_ns);
+  }
+  send(body);
+}
+
+void QueryRun::send(const BufferRef& body) noexcept {
+  http::ResponseHead head(200);
+  head.add("Content-Type", config_.result == QueryResult::kRows ? form_.content_type : "application/json");
+  head.add("Vary", "Accept");
+  head.add("Cache-Control",
+           config_.cache_s != 0 ? fmt::format("max-age={}", config_.cache_s) : std::string("no-cache"));
+  if (exchange_.method() != http::Method::kGet && exchange_.method() != http::Method::kHead)
+    return exchange_.reply(head, body.view());
+  const std::string tag = entityTag(contentHash(body.view()), false, form_.tag_suffix);
+  head.add("ETag", tag);
+  http::Validators validators;
+  validators.etag = tag;
+  switch (http::evaluate(exchange_.request(), validators)) {
+    case http::Precondition::kProceed:
+      return exchange_.reply(head, body.view());
+    case http::Precondition::kNotModified:
+      head.status = 304;
+      head.unsent_type = form_.content_type;
+      head.remove("Content-Type");
+      return exchange_.begin(head, true);
+    case http::Precondition::kPreconditionFailed:
+      return replyProblem(exchange_, {412, "precondition_failed", "If-Match names another state", {}, {}});
+  }
+}
+
+void QueryRun::onError(db::Link* link, const db::Error& error) noexcept {
+  if (link != nullptr) link->release();
+  ProblemExtra extra;
+  extra.retry_after_s = tables::retryAfter(error);
+  replyProblem(exchange_, tables::problemOf(error, nullptr, config_.writes), extra);
+}
+
+}  // namespace
+
+void QueryHandler::handle(http::Exchange& exchange) const noexcept {
+  const QueryRouteConfig& config = route_->config();
+  if (!config.allows(exchange.method())) {
+    const std::string allow = config.allow();
+    if (exchange.method() == http::Method::kOptions) {
+      http::ResponseHead head(204);
+      head.add("Allow", allow);
+      return exchange.begin(head, true);
+    }
+    return replyNotAllowed(exchange, allow, fmt::format("this takes {}", allow));
+  }
+  auto run = std::make_unique<QueryRun>(exchange, route_, runtime_.pool(exchange.context().index()));
+  QueryRun& made = *run;
+  const bool has_body = exchange.hasBody();
+  exchange.listen(std::move(run));
+  if (!has_body) made.start();
+}
+
+}  // namespace roost::modules::mysql

@@ -1,0 +1,282 @@
+#include "tables/write_base.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "tables/db_problem.h"
+#include "tables/read.h"
+
+namespace roost::tables {
+namespace {
+
+constexpr uint64_t kMostRepresented = 10'000;
+
+OutputOptions outputOptions(const ExposedTable& table, const std::string& time_zone) {
+  OutputOptions options;
+  options.bigint = table.rest->bigint;
+  options.decimal = table.rest->decimal;
+  options.time_zone = time_zone;
+  return options;
+}
+
+const Key* wholeKey(const Table& table) noexcept {
+  const Key* const key = table.primaryKey();
+  return key == nullptr || key->partial ? nullptr : key;
+}
+
+Problem tooMany(uint64_t most) {
+  Problem problem;
+  problem.status = 400;
+  problem.code = "too_many_rows";
+  problem.detail = fmt::format("more than {} rows would be written and returned", most);
+  problem.hint = "Ask for return=minimal, or choose fewer rows.";
+  return problem;
+}
+
+}  // namespace
+
+bool hasReturning(const Catalog& catalog) noexcept {
+  std::string_view version = catalog.server_version;
+  constexpr std::string_view kOldPrefix = "5.5.5-";  // which old clients need to see before it
+  if (version.substr(0, kOldPrefix.size()) == kOldPrefix) version.remove_prefix(kOldPrefix.size());
+  unsigned major = 0;
+  unsigned minor = 0;
+  const char* const end = version.data() + version.size();
+  const auto read = std::from_chars(version.data(), end, major);
+  if (read.ptr != end && *read.ptr == '.') std::from_chars(read.ptr + 1, end, minor);
+  return catalog.is_mariadb && (major > 10 || (major == 10 && minor >= 5));
+}
+
+Representation::Representation(const std::vector<OutputColumn>& columns, const OutputOptions& options,
+                               Format format, bool single)
+    : writer_(columns, options), format_(format), single_(single && format == Format::kJson) {
+  if (format_ == Format::kCsv) {
+    writer_.csvHeading(text_);
+    text_ += "\r\n";
+  } else if (format_ == Format::kJson && !single_) {
+    text_ += '[';
+  }
+}
+
+void Representation::add(const db::ResultColumns& columns, const db::Row& row) {
+  if (format_ == Format::kCsv) {
+    writer_.csvLine(columns, row, text_);
+    text_ += "\r\n";
+  } else {
+    if (format_ == Format::kJson && rows_ != 0) text_ += ',';
+    writer_.object(columns, row, text_);
+    if (format_ == Format::kNdjson) text_ += '\n';
+  }
+  ++rows_;
+}
+
+std::string Representation::finish() {
+  if (format_ == Format::kJson && !single_) text_ += ']';
+  return std::move(text_);
+}
+
+WriteBase::WriteBase(const ExposedTable& table, const Exposure& exposure, Query query, WriteOptions options)
+    : table_(table),
+      exposure_(exposure),
+      query_(std::move(query)),
+      options_(std::move(options)),
+      key_(wholeKey(*table.table)) {}
+
+bool WriteBase::next(db::Statement& out) {
+  if (failed_) return false;
+  if (steps_.empty() && !more()) {
+    if (!failed_) complete();
+    return false;
+  }
+  if (failed_) return false;
+  step_ = std::move(steps_.front());
+  steps_.pop_front();
+  rows_ = 0;
+  columns_ = nullptr;
+  wrote_ = wrote_ || step_.use == Use::kWrite;
+  out = std::move(step_.statement);
+  return true;
+}
+
+void WriteBase::onRow(const db::Row& row) {
+  ++rows_;
+  if (failed_) return;
+  switch (step_.use) {
+    case Use::kKeys:
+      return addKey(row, 0);
+    case Use::kTag:
+      return onTagRow(row);
+    case Use::kExists:
+      exists_ = true;
+      return;
+    case Use::kCount: {
+      const db::Value number = valueOf((*columns_)[0], row[0]);
+      if (number.kind() == db::Value::Kind::kInt) counted_ += static_cast<uint64_t>(number.asInt());
+      if (number.kind() == db::Value::Kind::kUint) counted_ += number.asUint();
+      return;
+    }
+    case Use::kWrite:
+      if (returns_keys_) addKey(row, key_cells_at_);
+      [[fallthrough]];
+    case Use::kRepresent:
+      if (!representation_) return;
+      if (representation_->rows() >= mostRows()) {
+        fail(tooMany(mostRows()));
+        return;
+      }
+      return representation_->add(*columns_, row);
+  }
+}
+
+void WriteBase::addKey(const db::Row& row, size_t at) {
+  KeyValues values;
+  for (size_t i = 0; i < key_->columns.size(); ++i)
+    values.push_back(valueOf((*columns_)[at + i], row[at + i]));
+  keys_.push_back(std::move(values));
+}
+
+void WriteBase::onTagRow(const db::Row& row) {
+  exists_ = true;
+  if (options_.tag == nullptr) return;
+  Representation text(output_, outputOptions(table_, zone()), Format::kJson, true);
+  text.add(*columns_, row);
+  const db::Cell* const version = table_.version >= 0 ? &row[row.size() - 1] : nullptr;
+  tag_matches_ = options_.tag->matches(text.finish(), version);
+}
+
+void WriteBase::onResult(const db::Outcome& outcome) {
+  if (failed_ || step_.use != Use::kWrite) return;
+  onWritten(step_, outcome, rows_ != 0 ? rows_ : outcome.affected_rows);
+}
+
+bool WriteBase::onError(const db::Error& error) {
+  return fail(problemOf(error, &table_, wrote_));
+}
+
+bool WriteBase::fail(Problem problem) {
+  if (failed_) return false;
+  failed_ = true;
+  problem_ = std::move(problem);
+  steps_.clear();
+  return false;
+}
+
+bool WriteBase::fail(int status, const char* code, std::string detail) {
+  Problem problem;
+  problem.status = status;
+  problem.code = code;
+  problem.detail = std::move(detail);
+  return fail(std::move(problem));
+}
+
+uint64_t WriteBase::mostRows() const noexcept {
+  return table_.config->max_rows != 0 ? table_.config->max_rows : kMostRepresented;
+}
+
+bool WriteBase::beginRepresentation(Problem& problem) {
+  db::Statement list;
+  if (!appendSelect(table_, exposure_, query_, list, output_, problem)) return false;
+  if (wantsRows())
+    representation_.emplace(output_, outputOptions(table_, zone()), options_.format, options_.single);
+  return true;
+}
+
+bool WriteBase::appendList(db::Statement& out, bool with_key, Problem& problem) {
+  std::vector<OutputColumn> columns;
+  if (wantsRows()) {
+    if (!appendSelect(table_, exposure_, query_, out, columns, problem)) return false;
+  }
+  key_cells_at_ = columns.size();
+  returns_keys_ = with_key;
+  if (!with_key) return true;
+  bool first = columns.empty();
+  for (const uint16_t column : key_->columns) {
+    if (!first) out.text << ",";
+    first = false;
+    out.text << table_.table->columns[column].identifier;
+  }
+  return true;
+}
+
+void WriteBase::representByKeys() {
+  for (size_t first = 0; first < keys_.size(); first += kMostKeys) {
+    Step step;
+    step.use = Use::kRepresent;
+    step.statement.text << "SELECT ";
+    std::vector<OutputColumn> columns;
+    Problem problem;
+    if (!appendSelect(table_, exposure_, query_, step.statement, columns, problem)) {
+      fail(std::move(problem));
+      return;
+    }
+    step.statement.text << " FROM " << table_.table->identifier << " WHERE ";
+    appendKeys(*table_.table, *key_, keys_, first, std::min(kMostKeys, keys_.size() - first), step.statement);
+    steps_.push_back(std::move(step));
+  }
+}
+
+void WriteBase::appendFixed(db::Statement& out) {
+  Problem problem;
+  if (!appendWhere(table_, exposure_, Query(), out, problem)) fail(std::move(problem));
+}
+
+void WriteBase::countInside() {
+  for (size_t first = 0; first < keys_.size(); first += kMostKeys) {
+    Step step;
+    step.use = Use::kCount;
+    step.statement.text << "SELECT COUNT(*) FROM " << table_.table->identifier;
+    appendFixed(step.statement);
+    step.statement.text << " AND ";
+    appendKeys(*table_.table, *key_, keys_, first, std::min(kMostKeys, keys_.size() - first), step.statement);
+    steps_.push_back(std::move(step));
+  }
+}
+
+void WriteBase::succeed(int status, uint64_t rows) {
+  result_.status = status;
+  result_.rows = rows;
+  const bool counts = options_.preferences.count != Preferences::Count::kNone;
+  const std::string total = counts ? std::to_string(rows) : "*";
+  const bool has_range = options_.method == kUpdate && rows != 0;
+  result_.content_range = has_range ? fmt::format("0-{}/{}", rows - 1, total) : "*/" + total;
+  if (!representation_) return;
+  result_.has_body = true;
+  result_.body = representation_->finish();
+}
+
+bool WriteBase::mayWrite(uint64_t rows) {
+  const Preferences& asked = options_.preferences;
+  if (asked.strict && asked.max_affected && rows > *asked.max_affected) {
+    return fail(400, "max_affected_exceeded",
+                fmt::format("{} rows would be written, and max-affected is {}", rows, *asked.max_affected));
+  }
+  if (!options_.single || rows == 1) return true;
+  result_.rows = rows;
+  return fail(406, "PGRST116", fmt::format("one row was asked for, and {} would be written", rows));
+}
+
+// A number that counts writes is counted here; what the server itself changes (ON UPDATE) is left to it.
+bool WriteBase::bumpsVersion(const BodyRow& row) const {
+  if (table_.version < 0) return false;
+  const Column& column = table_.table->columns[static_cast<size_t>(table_.version)];
+  const bool counts = column.type == db::Type::kInt || column.type == db::Type::kUint;
+  return counts && !column.generated && row.find(static_cast<uint16_t>(table_.version)) == nullptr;
+}
+
+void WriteBase::appendBump(db::SqlText& out) const {
+  const db::Identifier& name = table_.table->columns[static_cast<size_t>(table_.version)].identifier;
+  out << name << "=" << name << "+1";
+}
+
+void WriteBase::describeKey(const KeyValues& key) {
+  if (table_.key() == nullptr) return;  // it is not shown
+  result_.key_json = keyJson(table_, *key_, key);
+  if (result_.status != 201) return;
+  const std::string query = keyQuery(*table_.table, *key_, key);
+  if (!query.empty()) result_.location = options_.base + table_.name + query;
+}
+
+}  // namespace roost::tables

@@ -1,0 +1,136 @@
+// What the kinds of writes have in common. Internal to tables: see write.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tables/fixed_rows.h"
+#include "tables/key_values.h"
+#include "tables/operation.h"
+#include "tables/write.h"
+
+namespace roost::tables {
+
+// INSERT and DELETE of this server can answer with the rows (RETURNING; MariaDB from 10.5 on).
+bool hasReturning(const Catalog& catalog) noexcept;
+
+// The rows of an answer, written as they come.
+class Representation {
+ public:
+  // `columns` outlives it; the last `hidden` ones are not shown.
+  Representation(const std::vector<OutputColumn>& columns, const OutputOptions& options, Format format,
+                 bool single);
+
+  void add(const db::ResultColumns& columns, const db::Row& row);
+  uint64_t rows() const noexcept { return rows_; }
+  std::string finish();
+
+ private:
+  const RowWriter writer_;
+  const Format format_;
+  const bool single_;
+  uint64_t rows_ = 0;
+  std::string text_;
+};
+
+// A write: its statements in a queue, each with the use that its rows are put to. When the queue is empty
+// more() is asked; when that adds nothing the result is put together.
+class WriteBase : public Operation {
+ public:
+  WriteBase(const ExposedTable& table, const Exposure& exposure, Query query, WriteOptions options);
+
+  // What has to be known before it starts. False: `problem`.
+  virtual bool plan(Problem& problem) = 0;
+
+  const ExposedTable& table() const noexcept override { return table_; }
+  bool isWrite() const noexcept override { return true; }
+  bool needsTransaction() const noexcept override { return transaction_ || options_.preferences.rollback; }
+  bool next(db::Statement& out) override;
+  void onColumns(const db::ResultColumns& columns) override { columns_ = &columns; }
+  void onRow(const db::Row& row) override;
+  void onResult(const db::Outcome& outcome) override;
+  bool onError(const db::Error& error) override;
+  bool failed() const noexcept override { return failed_; }
+  const Problem& problem() const noexcept override { return problem_; }
+  OperationResult& result() noexcept override { return result_; }
+
+ protected:
+  enum class Use : uint8_t {
+    kWrite,      // changes rows; what it returns is represented
+    kKeys,       // rows are keys
+    kTag,        // one row, for If-Match: what is represented, and the version behind it
+    kExists,     // any row: `exists_`
+    kCount,      // one number: added to `counted_`
+    kRepresent,  // rows are represented
+  };
+  struct Step {
+    db::Statement statement;
+    Use use = Use::kWrite;
+    size_t first = 0;  // of what the writer counts
+    size_t count = 0;
+  };
+
+  virtual bool more() = 0;  // the queue is empty; false: all is done
+  // A statement that writes has ended; `rows`: that it returned or, where none, affected.
+  virtual void onWritten(const Step& step, const db::Outcome& outcome, uint64_t rows) = 0;
+  virtual void complete() = 0;  // sets result_'s status, and more where there is more
+
+  bool fail(Problem problem);  // always false
+  bool fail(int status, const char* code, std::string detail);
+  bool wantsRows() const noexcept {
+    return options_.preferences.returns == Preferences::Return::kRepresentation;
+  }
+  // Appends the list of what is represented, and behind it the key's columns where `with_key`.
+  bool appendList(db::Statement& out, bool with_key, Problem& problem);
+  bool beginRepresentation(Problem& problem);  // once, before rows can come
+  // "SELECT list FROM t WHERE keys" for all of keys_, in several statements.
+  void representByKeys();
+  // Counts those of keys_ that keep to the fixed conditions: fewer than all is a failure.
+  void countInside();
+  void appendFixed(db::Statement& out);  // " WHERE ..." or nothing
+  const std::string& zone() const noexcept { return exposure_.catalog->time_zone; }
+  uint64_t mostRows() const noexcept;  // that an answer represents
+  void succeed(int status, uint64_t rows);
+  // handling=strict, max-affected=...; single. False: it has failed.
+  bool mayWrite(uint64_t rows);
+  bool bumpsVersion(const BodyRow& row) const;
+  void appendBump(db::SqlText& out) const;
+  void describeKey(const KeyValues& key);
+
+  const ExposedTable& table_;
+  const Exposure& exposure_;
+  const Query query_;
+  const WriteOptions options_;
+  const Key* const key_;  // nullptr: none
+  FixedRows fixed_;
+  bool transaction_ = false;
+  std::deque<Step> steps_;
+  Step step_;  // under way
+  std::vector<KeyValues> keys_;
+  uint64_t counted_ = 0;
+  bool exists_ = false;
+  bool tag_matches_ = false;
+  size_t key_cells_at_ = 0;  // in rows that a write returns: where its key's cells are
+  bool returns_keys_ = false;
+  std::vector<OutputColumn> output_;
+  std::optional<Representation> representation_;
+
+ private:
+  void onTagRow(const db::Row& row);
+  void addKey(const db::Row& row, size_t at);
+
+  uint64_t rows_ = 0;  // that the statement under way has brought
+  const db::ResultColumns* columns_ = nullptr;
+  bool wrote_ = false;
+  bool failed_ = false;
+  Problem problem_;
+  OperationResult result_;
+};
+
+}  // namespace roost::tables

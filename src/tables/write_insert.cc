@@ -1,0 +1,344 @@
+#include "tables/write_insert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tables/db_problem.h"
+
+namespace roost::tables {
+namespace {
+
+using Resolution = Preferences::Resolution;
+
+constexpr size_t kMostMarks = 32'768;  // half of what a statement may have
+constexpr uint32_t kDuplicate = 1062;
+constexpr uint32_t kDuplicateWithKey = 1586;
+
+Problem refused(int status, const char* code, std::string detail, const char* hint = "") {
+  Problem problem;
+  problem.status = status;
+  problem.code = code;
+  problem.detail = std::move(detail);
+  problem.hint = hint;
+  return problem;
+}
+
+std::vector<uint16_t> sortedColumns(const Key& key) {
+  std::vector<uint16_t> columns = key.columns;
+  std::sort(columns.begin(), columns.end());
+  return columns;
+}
+
+bool isWithin(const Key& inner, const Key& outer) {
+  const std::vector<uint16_t> a = sortedColumns(inner);
+  const std::vector<uint16_t> b = sortedColumns(outer);
+  return std::includes(b.begin(), b.end(), a.begin(), a.end());
+}
+
+}  // namespace
+
+InsertOperation::InsertOperation(const ExposedTable& table, const Exposure& exposure, Query query,
+                                 WriteOptions options, Body body)
+    : WriteBase(table, exposure, std::move(query), std::move(options)),
+      body_(std::move(body)),
+      resolution_(options_.preferences.resolution) {}
+
+bool InsertOperation::plan(Problem& problem) {
+  if (!fixed_.read(table_, zone(), problem)) return false;
+  for (BodyRow& row : body_.rows)
+    if (!fixed_.force(row, problem)) return false;
+  for (const BodyRow& row : body_.rows) {
+    std::vector<uint16_t> both;
+    std::set_union(all_columns_.begin(), all_columns_.end(), row.columns.begin(), row.columns.end(),
+                   std::back_inserter(both));
+    all_columns_ = std::move(both);
+  }
+  if (!planConflict(problem) || !beginRepresentation(problem)) return false;
+
+  const auto is_known = [this](const BodyRow& row) { return knowsKey(row); };
+  const bool all_known = key_ != nullptr && std::all_of(body_.rows.begin(), body_.rows.end(), is_known);
+  needs_keys_ = fixed_.looksAtNew() || (body_.rows.size() == 1 && table_.key() != nullptr && !all_known);
+  returning_ = hasReturning(*exposure_.catalog) && (wantsRows() || needs_keys_);
+  if (needs_keys_ && key_ == nullptr) {
+    problem = refused(400, "no_key", fmt::format("{} has no primary key, which this needs", table_.name));
+    return false;
+  }
+  if (!returning_ && (wantsRows() || fixed_.looksAtNew())) {
+    if (!all_known) {
+      problem = refused(400, "no_key", "the rows' keys are not known, and so they cannot be returned");
+      return false;
+    }
+    most_together_ = 1;  // so that each says what its AUTO_INCREMENT value is
+  }
+  if (!mayWrite(body_.rows.size())) {
+    problem = this->problem();
+    return false;
+  }
+  planRows();
+  const bool looks = resolution_ == Resolution::kMerge && fixed_.any();
+  transaction_ = looks || steps_.size() > 1 || fixed_.looksAtNew() || (wantsRows() && !returning_) ||
+                 (resolution_ == Resolution::kIgnore && body_.rows.size() > 1);
+  if (looks) {
+    phase_ = Phase::kConflicts;
+    rows_.swap(steps_);
+  }
+  return !failed();
+}
+
+// on_conflict, or the primary key.
+bool InsertOperation::planConflict(Problem& problem) {
+  if (resolution_ == Resolution::kNone) {
+    if (query_.on_conflict.empty()) return true;
+    problem = refused(400, "resolution_missing", "on_conflict says nothing without a resolution",
+                      "Send Prefer: resolution=merge-duplicates or resolution=ignore-duplicates.");
+    return false;
+  }
+  std::vector<uint16_t> wanted;
+  for (const std::string& name : query_.on_conflict) {
+    const Column* const column = table_.find(name);
+    if (column == nullptr) {
+      problem = refused(400, "unknown_column", fmt::format("{} has no column \"{}\"", table_.name, name));
+      return false;
+    }
+    wanted.push_back(static_cast<uint16_t>(column - table_.table->columns.data()));
+  }
+  std::sort(wanted.begin(), wanted.end());
+  for (const Key& key : table_.table->keys) {
+    const bool is_it = wanted.empty() ? key.primary : key.unique && sortedColumns(key) == wanted;
+    if (is_it && !key.partial && conflict_ == nullptr) conflict_ = &key;
+  }
+  if (conflict_ == nullptr) {
+    problem = refused(400, "no_unique_key",
+                      wanted.empty() ? fmt::format("{} has no primary key", table_.name)
+                                     : "the columns of on_conflict are no unique key");
+    return false;
+  }
+  for (const Key& key : table_.table->keys) {
+    if (!key.unique || (!key.partial && isWithin(*conflict_, key))) continue;
+    const auto meets = [&](const BodyRow& row) { return mayMeet(key, row); };
+    if (std::none_of(body_.rows.begin(), body_.rows.end(), meets)) continue;
+    problem =
+        refused(409, "ambiguous_upsert", "a row could be the same as another one by more than one unique key",
+                "Leave the columns of other unique keys out, or name their key by on_conflict.");
+    return false;
+  }
+  return true;
+}
+
+// Whether the row may be equal to another one in this key: none of its columns is surely NULL or new.
+bool InsertOperation::mayMeet(const Key& key, const BodyRow& row) const {
+  return std::all_of(key.columns.begin(), key.columns.end(), [&](uint16_t position) {
+    const Column& column = table_.table->columns[position];
+    const db::Value* const given = row.find(position);
+    if (given != nullptr) return !given->isNull();
+    return column.generated || (!column.auto_increment && !column.nullable);
+  });
+}
+
+// Whether its key can be told without asking: given, or the AUTO_INCREMENT value that an INSERT answers with
+// (one that changes a row in its place answers with something else).
+bool InsertOperation::knowsKey(const BodyRow& row) const {
+  if (key_ == nullptr) return false;
+  return std::all_of(key_->columns.begin(), key_->columns.end(), [&](uint16_t position) {
+    const db::Value* const given = row.find(position);
+    const bool is_made = table_.table->columns[position].auto_increment;
+    if (given == nullptr || given->isNull()) return is_made && resolution_ != Resolution::kMerge;
+    // 0 makes a new one too.
+    const bool is_zero = sameValue(*given, db::Value::ofInt(0));
+    return !is_made || !is_zero;
+  });
+}
+
+void InsertOperation::noteKey(const BodyRow& row, uint64_t insert_id) {
+  KeyValues values;
+  for (const uint16_t position : key_->columns) {
+    const db::Value* const given = row.find(position);
+    values.push_back(given == nullptr || given->isNull() ? db::Value::ofUint(insert_id) : *given);
+  }
+  keys_.push_back(std::move(values));
+}
+
+void InsertOperation::planRows() {
+  size_t first = 0;
+  while (first < body_.rows.size()) {
+    size_t end = first + 1;
+    while (end < body_.rows.size() && body_.rows[end].columns == body_.rows[first].columns) ++end;
+    addRun(first, end, false);
+    first = end;
+  }
+}
+
+void InsertOperation::addRun(size_t first, size_t end, bool in_front) {
+  const size_t columns = std::max<size_t>(runColumns(body_.rows[first]).size(), 1);
+  std::vector<Step> steps;
+  while (first < end) {
+    size_t count = 1;
+    while (count * 2 <= std::min(end - first, most_together_) && count * 2 * columns <= kMostMarks)
+      count *= 2;
+    steps.push_back(insert(first, count));
+    first += count;
+  }
+  const auto at = in_front ? steps_.begin() : steps_.end();
+  steps_.insert(at, std::make_move_iterator(steps.begin()), std::make_move_iterator(steps.end()));
+}
+
+InsertOperation::Step InsertOperation::insert(size_t first, size_t count) {
+  Step step;
+  step.first = first;
+  step.count = count;
+  const std::vector<uint16_t>& columns = runColumns(body_.rows[first]);
+  db::Statement& out = step.statement;
+  out.text << "INSERT INTO " << table_.table->identifier << " (";
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (i != 0) out.text << ",";
+    out.text << table_.table->columns[columns[i]].identifier;
+  }
+  out.text << ") VALUES ";
+  for (size_t r = first; r < first + count; ++r) {
+    out.text << (r == first ? db::SqlText("(") : db::SqlText(",("));
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (i != 0) out.text << ",";
+      const db::Value* const given = body_.rows[r].find(columns[i]);
+      if (given == nullptr) {
+        out.text << "DEFAULT";
+      } else {
+        out.text << "?";
+        out.values.push_back(*given);
+      }
+    }
+    out.text << ")";
+  }
+  if (resolution_ == Resolution::kMerge) appendMerge(out);
+  if (returning_) {
+    Problem problem;
+    out.text << " RETURNING ";
+    if (!appendList(out, key_ != nullptr, problem)) fail(std::move(problem));
+  }
+  return step;
+}
+
+void InsertOperation::appendMerge(db::Statement& out) const {
+  const std::vector<uint16_t>& columns = all_columns_;
+  bool first = true;
+  const auto name = [this](uint16_t column) -> const db::Identifier& {
+    return table_.table->columns[column].identifier;
+  };
+  out.text << " ON DUPLICATE KEY UPDATE ";
+  for (const uint16_t column : columns) {
+    const bool decides =
+        std::find(conflict_->columns.begin(), conflict_->columns.end(), column) != conflict_->columns.end();
+    if (decides || table_.table->columns[column].auto_increment) continue;
+    if (!first) out.text << ",";
+    first = false;
+    out.text << name(column) << "=VALUES(" << name(column) << ")";
+  }
+  if (first) {  // there is nothing to change
+    out.text << name(conflict_->columns[0]) << "=" << name(conflict_->columns[0]);
+    return;
+  }
+  const uint16_t version = static_cast<uint16_t>(table_.version);
+  const bool is_given =
+      table_.version >= 0 && std::find(columns.begin(), columns.end(), version) != columns.end();
+  if (!is_given && bumpsVersion({})) {
+    out.text << ",";
+    appendBump(out.text);
+  }
+}
+
+// Rows that a merge would change must be rows that there are to this table's clients: how many there are by
+// the key that decides, with and without the fixed conditions.
+void InsertOperation::lookAtConflicts(bool inside) {
+  std::vector<KeyValues> keys;
+  for (const BodyRow& row : body_.rows) {
+    KeyValues values;
+    for (const uint16_t column : conflict_->columns)
+      if (const db::Value* const given = row.find(column)) values.push_back(*given);
+    if (values.size() == conflict_->columns.size()) keys.push_back(std::move(values));
+  }
+  for (size_t first = 0; first < keys.size(); first += kMostKeys) {
+    Step step;
+    step.use = Use::kCount;
+    step.statement.text << "SELECT COUNT(*) FROM " << table_.table->identifier;
+    if (inside) appendFixed(step.statement);
+    step.statement.text << (inside ? db::SqlText(" AND ") : db::SqlText(" WHERE "));
+    appendKeys(*table_.table, *conflict_, keys, first, std::min(kMostKeys, keys.size() - first),
+               step.statement);
+    step.statement.text << " FOR UPDATE";
+    steps_.push_back(std::move(step));
+  }
+}
+
+void InsertOperation::onWritten(const Step& step, const db::Outcome& outcome, uint64_t) {
+  written_ += step.count;
+  if (returns_keys_ || key_ == nullptr || step.count != 1) return;
+  if (knowsKey(body_.rows[step.first])) noteKey(body_.rows[step.first], outcome.insert_id);
+}
+
+bool InsertOperation::onError(const db::Error& error) {
+  const bool is_met = error.kind == db::ErrorKind::kStatement &&
+                      (error.number == kDuplicate || error.number == kDuplicateWithKey);
+  if (!is_met || resolution_ != Resolution::kIgnore || failed()) return WriteBase::onError(error);
+  if (step_.count > 1) {
+    addRun(step_.first + step_.count / 2, step_.first + step_.count, true);
+    addRun(step_.first, step_.first + step_.count / 2, true);
+  }
+  return true;
+}
+
+bool InsertOperation::more() {
+  while (steps_.empty() && !failed() && phase_ != Phase::kDone) {
+    switch (phase_) {
+      case Phase::kConflicts:
+        phase_ = Phase::kConflictsInside;
+        lookAtConflicts(false);
+        break;
+      case Phase::kConflictsInside:
+        phase_ = Phase::kRows;
+        met_ = std::exchange(counted_, 0);
+        lookAtConflicts(true);
+        break;
+      case Phase::kRows:
+        phase_ = rows_.empty() ? Phase::kNew : Phase::kRows;
+        if (counted_ != met_) fail(outsideFixed());
+        counted_ = met_;
+        steps_.swap(rows_);
+        break;
+      default:
+        finishRows();
+        break;
+    }
+  }
+  return !steps_.empty() && !failed();
+}
+
+// All rows are written.
+void InsertOperation::finishRows() {
+  switch (phase_) {
+    case Phase::kNew:
+      phase_ = Phase::kNewInside;
+      counted_ = 0;
+      if (fixed_.looksAtNew()) countInside();
+      break;
+    case Phase::kNewInside:
+      phase_ = Phase::kRepresent;
+      if (fixed_.looksAtNew() && counted_ != keys_.size()) fail(outsideFixed());
+      break;
+    default:
+      phase_ = Phase::kDone;
+      if (wantsRows() && !returning_) representByKeys();
+      break;
+  }
+}
+
+void InsertOperation::complete() {
+  if (options_.single && written_ != 1) {
+    mayWrite(written_);
+    return;
+  }
+  succeed(written_ == 0 && !body_.rows.empty() ? 200 : 201, written_);
+  if (written_ == 1 && keys_.size() == 1) describeKey(keys_[0]);
+}
+
+}  // namespace roost::tables

@@ -1,0 +1,50 @@
+// Internal to tables: see write.h.
+#pragma once
+
+#include "tables/write_base.h"
+
+namespace roost::tables {
+
+// POST: rows in runs of the same columns, each run in statements of 1, 2, 4 ... 64 rows.
+class InsertOperation final : public WriteBase {
+ public:
+  InsertOperation(const ExposedTable& table, const Exposure& exposure, Query query, WriteOptions options,
+                  Body body);
+
+  bool plan(Problem& problem) override;
+  bool onError(const db::Error& error) override;
+
+ private:
+  bool more() override;
+  void onWritten(const Step& step, const db::Outcome& outcome, uint64_t rows) override;
+  void complete() override;
+
+  bool planConflict(Problem& problem);
+  bool mayMeet(const Key& key, const BodyRow& row) const;
+  void planRows();
+  void addRun(size_t first, size_t end, bool in_front);
+  Step insert(size_t first, size_t count);
+  void appendMerge(db::Statement& out) const;
+  void lookAtConflicts(bool inside);
+  void finishRows();
+  bool knowsKey(const BodyRow& row) const;
+  void noteKey(const BodyRow& row, uint64_t insert_id);
+  const std::vector<uint16_t>& runColumns(const BodyRow& row) const noexcept {
+    return resolution_ == Preferences::Resolution::kMerge ? all_columns_ : row.columns;
+  }
+
+  Body body_;
+  const Preferences::Resolution resolution_;
+  const Key* conflict_ = nullptr;  // by which a row is one that is there already
+  bool returning_ = false;
+  bool needs_keys_ = false;
+  size_t most_together_ = kMostKeys;
+  std::vector<uint16_t> all_columns_;  // that any row gives; what a merge changes
+  std::deque<Step> rows_;              // while conflicts are looked at
+  uint64_t written_ = 0;
+  uint64_t met_ = 0;  // rows that are there already, as far as a merge asks
+  enum class Phase : uint8_t { kConflicts, kConflictsInside, kRows, kNew, kNewInside, kRepresent, kDone };
+  Phase phase_ = Phase::kRows;
+};
+
+}  // namespace roost::tables

@@ -1,5 +1,6 @@
 #include "tables/json_text.h"
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstdint>
@@ -27,6 +28,20 @@ constexpr std::array<bool, 256> makePlain() {
   return plain;
 }
 constexpr std::array<bool, 256> kPlain = makePlain();
+
+// What stands behind the backslash for a character that has a letter of its own; 0: none.
+constexpr std::array<char, 128> makeLetters() {
+  std::array<char, 128> letters{};
+  letters['"'] = '"';
+  letters['\\'] = '\\';
+  letters['\b'] = 'b';
+  letters['\f'] = 'f';
+  letters['\n'] = 'n';
+  letters['\r'] = 'r';
+  letters['\t'] = 't';
+  return letters;
+}
+constexpr std::array<char, 128> kLetters = makeLetters();
 
 // How many bytes the character at `p` has; 0: it is none. REQUIRES: p < end.
 size_t utf8Bytes(const char* p, const char* end) noexcept {
@@ -56,11 +71,8 @@ const char* putSpecial(TextSink& sink, const char* p, const char* end) {
   if (c >= 0x80) return putWide(sink, p, end);
   char* to = sink.place(6);
   *to++ = '\\';
-  constexpr std::string_view kNamed = "\"\\\b\f\n\r\t";
-  constexpr std::string_view kLetters = "\"\\bfnrt";
-  const size_t named = kNamed.find(static_cast<char>(c));
-  if (named != std::string_view::npos) {
-    *to++ = kLetters[named];
+  if (kLetters[c] != 0) {
+    *to++ = kLetters[c];
   } else {
     constexpr char kHex[] = "0123456789abcdef";
     *to++ = 'u';
@@ -99,11 +111,12 @@ void putJsonString(TextSink& sink, std::string_view text) {
   }
 #endif
   while (p != end) {
-    if (kPlain[byteOf(p)]) {
-      sink.put(*p++);
-    } else {
-      p = putSpecial(sink, p, end);
-    }
+    constexpr ptrdiff_t kStep = 16;
+    const char* const stop = p + std::min(end - p, kStep);
+    char* to = sink.place(kStep);
+    while (p != stop && kPlain[byteOf(p)]) *to++ = *p++;
+    sink.used(to);
+    if (p != stop) p = putSpecial(sink, p, end);
   }
   sink.put('"');
 }

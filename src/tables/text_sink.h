@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@ class TextSink {
         return;
       }
     }
-    std::memcpy(at_, text.data(), text.size());
+    copySmall(at_, text.data(), text.size());
     at_ += text.size();
   }
   // Where `bytes` bytes may be written; used() says up to where they were. REQUIRES: bytes <= kBytes.
@@ -41,6 +42,30 @@ class TextSink {
   void used(char* end) noexcept { at_ = end; }
 
  private:
+  // Names, numbers and the like: two moves that may overlap, without a call.
+  static void copySmall(char* to, const char* from, size_t size) noexcept {
+    if (size > 16) {
+      std::memcpy(to, from, size);
+    } else if (size >= 8) {
+      copyEnds<uint64_t>(to, from, size);
+    } else if (size >= 4) {
+      copyEnds<uint32_t>(to, from, size);
+    } else if (size != 0) {
+      to[0] = from[0];
+      to[size / 2] = from[size / 2];
+      to[size - 1] = from[size - 1];
+    }
+  }
+  template <class Word>
+  static void copyEnds(char* to, const char* from, size_t size) noexcept {
+    Word first;
+    Word last;
+    std::memcpy(&first, from, sizeof first);
+    std::memcpy(&last, from + size - sizeof last, sizeof last);
+    std::memcpy(to, &first, sizeof first);
+    std::memcpy(to + size - sizeof last, &last, sizeof last);
+  }
+
   size_t room() const noexcept { return static_cast<size_t>(buffer_ + kBytes - at_); }
   void flush() {
     out_.append(buffer_, static_cast<size_t>(at_ - buffer_));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -65,14 +66,21 @@ void noteVersion(const tables::ExposedTable& table, const tables::ReadPlan& plan
   }
 }
 
-int statusOf(const ReadFacts& facts, const tables::ReadPlan& plan, bool complete) noexcept {
-  if (!facts.total) return 200;
-  if (complete) return facts.rows < *facts.total ? 206 : 200;
-  return plan.offset > 0 || (plan.limit && *plan.limit < *facts.total) ? 206 : 200;
+ReadFacts expected(const ReadFacts& facts, const tables::ReadPlan& plan) noexcept {
+  ReadFacts told = facts;
+  told.rows = 0;
+  if (!facts.exact) return told;
+  told.rows = *facts.total - std::min(plan.offset, *facts.total);
+  if (plan.limit) told.rows = std::min(told.rows, *plan.limit);
+  return told;
+}
+
+int statusOf(const ReadFacts& facts) noexcept {
+  return facts.total && facts.rows > 0 && facts.rows < *facts.total ? 206 : 200;
 }
 
 void describeRows(http::Exchange& exchange, const Form& form, const tables::Preferences& preferences,
-                  const ReadFacts& facts, http::ResponseHead& head) {
+                  http::ResponseHead& head) {
   head.add("Content-Type", form.content_type);
   head.add("Vary", "Accept, Prefer, Range");
   head.add("Cache-Control", "no-cache");  // kept, but asked about each time: a tag makes that cheap
@@ -89,7 +97,6 @@ void describeRows(http::Exchange& exchange, const Form& form, const tables::Pref
     const std::string_view text(location.data(), static_cast<size_t>(to - location.data()));
     if (http::isFieldValue(text)) head.add("Content-Location", text);
   }
-  static_cast<void>(facts);
   if (preferences.count == tables::Preferences::Count::kNone && !preferences.strict) return;
   const std::string applied = tables::appliedPreferences(preferences, false);
   if (!applied.empty()) head.add("Preference-Applied", applied);

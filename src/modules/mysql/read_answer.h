@@ -20,6 +20,7 @@ constexpr uint64_t kEstimateFrom = 10'000;
 // What a read has found out so far.
 struct ReadFacts {
   uint64_t rows = 0;
+  bool exact = false;               // total is no estimate
   std::optional<uint64_t> total;    // of all that fit the conditions, as far as it was asked for
   std::optional<uint64_t> version;  // of a single row: the hash of its version column's value
   bool too_many = false;            // rows of an embedding
@@ -33,11 +34,14 @@ uint64_t explainedRows(const db::ResultColumns& columns, const db::Row& row) noe
 void noteVersion(const tables::ExposedTable& table, const tables::ReadPlan& plan,
                  const db::ResultColumns& columns, const db::Row& row, ReadFacts& facts);
 
-// 200, or 206 where it is known that these are not all. `complete`: all rows have come.
-int statusOf(const ReadFacts& facts, const tables::ReadPlan& plan, bool complete) noexcept;
+// Before the last row has come: what will have, as far as it is known. That may be wrong where rows are
+// written meanwhile.
+ReadFacts expected(const ReadFacts& facts, const tables::ReadPlan& plan) noexcept;
+// 200, or 206 where it is known that these are not all.
+int statusOf(const ReadFacts& facts) noexcept;
 // Content-Type, Vary, Cache-Control, Content-Location, Preference-Applied.
 void describeRows(http::Exchange& exchange, const Form& form, const tables::Preferences& preferences,
-                  const ReadFacts& facts, http::ResponseHead& head);
+                  http::ResponseHead& head);
 // Content-Range: "0-24/3573", "*/0".
 void describeRange(const ReadFacts& facts, const tables::ReadPlan& plan, http::ResponseHead& head);
 // What stands before and behind the rows in `out`, once all of them are there or have been sent.

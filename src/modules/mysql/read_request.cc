@@ -19,7 +19,7 @@ constexpr std::array<Form, 7> kForms = {{
     {Format::kJson, true, "application/vnd.pgrst.object+json", "-o"},
     {Format::kNdjson, false, "application/x-ndjson", "-n"},
     {Format::kNdjson, false, "application/ndjson", "-n"},
-    {Format::kCsv, false, "text/csv", "-c"},
+    {Format::kCsv, false, "text/csv; charset=utf-8", "-c"},
     {Format::kJson, true, "application/vnd.pgrst.object", "-o"},
     {Format::kJson, false, "application/vnd.pgrst.array+json", ""},
 }};

@@ -189,8 +189,10 @@ bool ReadWork::sendPiece() noexcept {
   if (job_.form.single) return true;  // there may be another row, and then it is not sent
   if (!begun_) {
     begun_ = true;
-    http::ResponseHead head(statusOf(facts_, job_.plan, false));
-    describeRows(exchange_, job_.form, job_.preferences, facts_, head);
+    const ReadFacts told = expected(facts_, job_.plan);
+    http::ResponseHead head(statusOf(told));
+    describeRows(exchange_, job_.form, job_.preferences, head);
+    if (told.total) describeRange(told, job_.plan, head);
     exchange_.begin(head, is_head_);
   }
   if (is_head_) {
@@ -217,6 +219,7 @@ void ReadWork::onResult(db::Link& link, const db::Outcome&) noexcept {
       if (job_.plan.count && number_ <= kEstimateFrom) return execute(link, Step::kCount, *job_.plan.count);
       return onTotal(link);
     case Step::kCount:
+      facts_.exact = true;
       return onTotal(link);
     case Step::kRows:
       return merge_ ? executeEmbed(link) : finish(link);
@@ -262,8 +265,8 @@ void ReadWork::finish(db::Link& link) noexcept {
 }
 
 void ReadWork::answerWhole() noexcept {
-  http::ResponseHead head(statusOf(facts_, job_.plan, true));
-  describeRows(exchange_, job_.form, job_.preferences, facts_, head);
+  http::ResponseHead head(statusOf(facts_));
+  describeRows(exchange_, job_.form, job_.preferences, head);
   describeRange(facts_, job_.plan, head);
   replyTagged(exchange_, job_.form, facts_, out_, head);
 }

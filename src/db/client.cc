@@ -1,9 +1,15 @@
 #include "db/client.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <mutex>
 
 #include "db/prepared.h"
+
+#if ROOST_MARIADB_CLIENT
+#include <ma_pvio.h>
+#endif
 
 namespace roost::db {
 
@@ -12,6 +18,9 @@ namespace {
 constexpr const char* kSqlMode =
     "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 constexpr unsigned long kMaxPacketBytes = 1UL << 30;  // the protocol's own bound
+
+constexpr unsigned int kGraceSeconds = 1;       // the server ends the statement before the library gives up
+constexpr size_t kSideStackBytes = 128 * 1024;  // of the non-blocking interface; only what is touched is had
 
 // Never told by headers of both libraries.
 constexpr uint32_t kStatementTimeout = 1969;    // MariaDB's max_statement_time
@@ -59,12 +68,13 @@ void setOptions(MYSQL* mysql, const Options& options, const Target& target, Sess
   set(mysql, MYSQL_OPT_MAX_ALLOWED_PACKET, &kMaxPacketBytes);
   const unsigned int connect_s = secondsOf(options.connect_timeout_ms);
   if (connect_s != 0) set(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
-  // A server that hangs with the connection open: of the session's setting up too.
-  const unsigned int wait_s = secondsOf(options.query_timeout_ms);
-  if (use == SessionUse::kBlocking && wait_s != 0) {
-    const unsigned int grace_s = wait_s + 1;  // the server ends the statement before
-    set(mysql, MYSQL_OPT_READ_TIMEOUT, &grace_s);
-    set(mysql, MYSQL_OPT_WRITE_TIMEOUT, &grace_s);
+  // A server that hangs with the connection open. Of others than a blocking session only while it is set up.
+  const unsigned int statement_s = secondsOf(options.query_timeout_ms);
+  unsigned int wait_s = connect_s;
+  if (use == SessionUse::kBlocking) wait_s = statement_s != 0 ? statement_s + kGraceSeconds : 0;
+  if (wait_s != 0 && (use == SessionUse::kBlocking || ROOST_MARIADB_CLIENT)) {
+    set(mysql, MYSQL_OPT_READ_TIMEOUT, &wait_s);
+    set(mysql, MYSQL_OPT_WRITE_TIMEOUT, &wait_s);
   }
   const unsigned int protocol = target.unix_socket.empty() ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
   set(mysql, MYSQL_OPT_PROTOCOL, &protocol);
@@ -119,6 +129,25 @@ struct ClientThread {
   ~ClientThread() { mysql_thread_end(); }
 };
 
+// From here on somebody else bounds how long it takes.
+void setDriven(MYSQL* mysql, SessionUse use) {
+#if ROOST_MARIADB_CLIENT
+  MARIADB_PVIO* pvio = mysql->net.pvio;
+  if (pvio->methods->set_timeout != nullptr) {
+    pvio->methods->set_timeout(pvio, PVIO_READ_TIMEOUT, 0);
+    pvio->methods->set_timeout(pvio, PVIO_WRITE_TIMEOUT, 0);
+  }
+  if (use != SessionUse::kLoop) return;
+  set(mysql, MYSQL_OPT_NONBLOCK, &kSideStackBytes);
+  // Plain sockets are read with MSG_DONTWAIT; TLS only knows the socket's own mode.
+  const int fd = mysql_get_socket(mysql);
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+#else
+  (void)mysql;
+  (void)use;
+#endif
+}
+
 void initLibrary() {
   static std::once_flag once;
   std::call_once(once, [] { mysql_library_init(0, nullptr, nullptr); });
@@ -153,7 +182,8 @@ ErrorKind kindOf(uint32_t number) noexcept {
     default:
       break;
   }
-  const bool of_library = (number >= 2000 && number < 3000) || (number >= 5000 && number < 6000);
+  const bool of_library =
+      number == 0 || (number >= 2000 && number < 3000) || (number >= 5000 && number < 6000);
   return of_library ? ErrorKind::kLost : ErrorKind::kStatement;
 }
 
@@ -198,6 +228,7 @@ bool openSession(const Options& options, const Target& target, SessionUse use, S
     error = unavailable(std::move(error));
     return false;
   }
+  if (use != SessionUse::kBlocking) setDriven(mysql.get(), use);
   session.mysql = std::move(mysql);
   return true;
 }

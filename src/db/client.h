@@ -32,7 +32,7 @@ using MysqlPtr = std::unique_ptr<MYSQL, CloseMysql>;
 // The library's error after a failed call, sorted. REQUIRES: there is one.
 Error errorOf(MYSQL* mysql);
 Error errorOf(MYSQL_STMT* statement);
-// Every connection-level number means that the connection is dead.
+// A number of the library, or none, means that the connection is dead.
 ErrorKind kindOf(uint32_t number) noexcept;
 
 // What a session is opened for.

@@ -1,5 +1,7 @@
 #include "db/prepared.h"
 
+#include <strings.h>
+
 #include <cstring>
 
 #include "db/columns.h"
@@ -44,6 +46,14 @@ size_t executeBytes(const Statement& statement) noexcept {
   size_t bytes = 64 + statement.text.view().size();
   for (const Value& value : statement.values) bytes += kPerValue + value.bytes().size();
   return bytes;
+}
+
+bool needsPreparing(uint32_t number, std::string_view text) noexcept {
+  if (number == ER_UNKNOWN_STMT_HANDLER || number == ER_NEED_REPREPARE) return true;
+  if (number != kNewMetadata) return false;
+  const size_t start = text.find_first_not_of(" \t\r\n(");
+  return start != std::string_view::npos && text.size() - start >= 6 &&
+         strncasecmp(text.data() + start, "select", 6) == 0;
 }
 
 Error tooLarge() {
@@ -114,10 +124,6 @@ void Prepared::noteStatus(uint32_t status, uint32_t warnings) noexcept {
   warnings_ = warnings;
 }
 
-bool Prepared::moreResults() const noexcept {
-  return more_results_;
-}
-
 uint64_t Prepared::affectedRows() const noexcept {
   return hasRows() ? 0 : mysql_stmt_affected_rows(statement_);
 }
@@ -126,15 +132,19 @@ uint64_t Prepared::insertId() const noexcept {
   return mysql_stmt_insert_id(statement_);
 }
 
+bool Prepared::skipping() noexcept {
+  skipping_ = true;
+  noteStatus(mysql_->server_status, mysql_warning_count(mysql_));
+  return mysql_stmt_field_count(statement_) != 0;
+}
+
 bool Prepared::skipMoreResults() {
   while (more_results_) {
     if (mysql_stmt_next_result(statement_) > 0) return false;
-    noteStatus(mysql_->server_status, mysql_warning_count(mysql_));
-    if (mysql_stmt_field_count(statement_) == 0) continue;
-    int code = 0;
-    while ((code = mysql_stmt_fetch(statement_)) == 0 || code == MYSQL_DATA_TRUNCATED) {
-    }
-    if (fetched(code) == Fetched::kFailed) return false;
+    if (!skipping()) continue;
+    Fetched fetched_row = Fetched::kRow;
+    while (fetched_row == Fetched::kRow) fetched_row = fetch();
+    if (fetched_row == Fetched::kFailed) return false;
   }
   return true;
 }
@@ -166,9 +176,24 @@ bool Prepared::executed() {
   return true;
 }
 
+namespace {
+
+size_t bytesOf(enum_field_types type, const unsigned char* bytes) noexcept {
+  const int8_t width = widthOf(type);
+  if (width != kCounted) return static_cast<size_t>(width);
+  const Counted counted = countedAt(bytes);
+  return counted.skip + counted.size;
+}
+
+}  // namespace
+
 // Called for each cell of a row, in order; to be left behind it.
 void Prepared::onCell(void* self, unsigned int column, unsigned char** bytes) noexcept {
   auto& prepared = *static_cast<Prepared*>(self);
+  if (prepared.skipping_) {
+    if (bytes != nullptr) *bytes += bytesOf(prepared.statement_->fields[column].type, *bytes);
+    return;
+  }
   Cell& cell = prepared.cells_[column];
   if (bytes == nullptr) {
     cell = {};
@@ -294,6 +319,7 @@ bool Prepared::takeBuffers() {
 }
 
 Fetched Prepared::fetched(int code) noexcept {
+  if (skipping_ && (code == 0 || code == MYSQL_DATA_TRUNCATED)) return Fetched::kRow;
   if (code == 0 || code == MYSQL_DATA_TRUNCATED) return takeBuffers() ? Fetched::kRow : Fetched::kFailed;
   if (code != MYSQL_NO_DATA) return Fetched::kFailed;
   noteStatus(mysql_->server_status, mysql_warning_count(mysql_));

@@ -27,7 +27,8 @@ class Prepared {
   bool prepare(std::string_view text);             // false: error()
   bool execute(const std::vector<Value>& values);  // the same
   Fetched fetch();                                 // the same, of kFailed
-  // Reads what else a statement with several results has, to nobody. False: error().
+  // Reads what else a statement with several results has, to nobody. False: error(). Such a statement is not
+  // to be executed again.
   bool skipMoreResults();
 
   // Without waiting, from here on.
@@ -39,7 +40,10 @@ class Prepared {
   Fetched fetched(int code) noexcept;           // what a fetch that returned `code` has brought
   bool hasRows() const noexcept { return !columns_.empty(); }
   // Others follow, as of a procedure that selects. Known at the result's end.
-  bool moreResults() const noexcept;
+  bool moreResults() const noexcept { return more_results_; }
+  // The next result has come, which nobody reads: columns() and row() stay those of the first. Whether it has
+  // rows to be fetched.
+  bool skipping() noexcept;
   const ResultColumns& columns() const noexcept { return columns_; }
   Row row() const noexcept { return {cells_.data(), cells_.size()}; }
   uint64_t affectedRows() const noexcept;  // 0 of one with rows
@@ -69,10 +73,16 @@ class Prepared {
   uint32_t own_error_ = 0;  // of ours, where the library has none
   bool in_transaction_ = false;
   bool more_results_ = false;
+  bool skipping_ = false;
 };
 
 // About how long a command it takes to execute it, and the error where the server would not bear it.
 size_t executeBytes(const Statement& statement) noexcept;
 Error tooLarge();
+// Whether the error of executing means that nothing was done, or nothing but reading, and that preparing the
+// text once more helps.
+bool needsPreparing(uint32_t number, std::string_view text) noexcept;
+// CR_NEW_STMT_METADATA: the table was altered, and rows are coming that nobody can read.
+constexpr uint32_t kNewMetadata = 2057;
 
 }  // namespace roost::db

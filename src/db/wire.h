@@ -65,7 +65,8 @@ class KillCall {
   virtual void onDone(bool killed) noexcept = 0;
 };
 
-// Makes wires and ends statements: what blocks, on threads of its own. Any thread.
+// Makes wires and ends statements: what blocks, on threads of its own. A loop's calls come from its thread,
+// whose table of descriptors the threads share that are started for it.
 class WireFactory {
  public:
   virtual ~WireFactory() = default;
@@ -76,6 +77,8 @@ class WireFactory {
   // Exactly one answer, as of connect().
   virtual void kill(event::Loop& loop, size_t target, uint64_t thread_id,
                     std::unique_ptr<KillCall> call) noexcept = 0;
+  // The loop is about to end: its calls are destroyed unanswered, and none follow. On its thread.
+  virtual void forget(event::Loop& loop) noexcept { (void)loop; }
   virtual void stop() noexcept = 0;  // ends the threads in bounded time; idempotent
 };
 

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "db/client.h"
+#include "db/options.h"
+#include "db/pending_calls.h"
+
+namespace roost::db {
+
+// Ends statements at one server, on a connection that nothing else uses and that is closed when there has
+// been nothing to end for a while. run() is a thread's work; the rest any thread's.
+class Killer {
+ public:
+  Killer(const Options& options, const Target& target, PendingCalls& calls);
+
+  void kill(uint64_t thread_id, uint64_t call_id);
+  void run();  // until close()
+  void close() noexcept;
+
+ private:
+  struct Order {
+    uint64_t thread_id;
+    uint64_t call_id;
+  };
+  bool next(Order& order);
+  bool carryOut(const Order& order);
+  void giveUpAll();
+
+  const Options options_;
+  const Target target_;
+  PendingCalls& calls_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Order> orders_;
+  bool closed_ = false;
+  std::optional<Session> session_;  // the thread's
+};
+
+}  // namespace roost::db

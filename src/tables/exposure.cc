@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tables/read.h"
+
 namespace roost::tables {
 namespace {
 
@@ -68,10 +70,14 @@ class Binder {
     Problem problem;
     if (!parseQuery(config_.where, rest_.limits, bound.fixed, problem))
       return complain(fmt::format("\"where\" cannot be read, it is not served: {}", problem.detail));
+    const Query& fixed = bound.fixed;
+    if (!fixed.select.empty() || !fixed.order.empty() || fixed.limit.has_value() ||
+        fixed.offset.has_value() || fixed.distinct || !fixed.after.empty() || !fixed.columns.empty() ||
+        !fixed.on_conflict.empty())
+      return complain("\"where\" has more than conditions: it is not served");
     std::string missing;
-    if (!bound.fixed.where.empty() && !know(table, bound.fixed.where, missing)) {
+    if (!know(table, fixed.where, missing))
       return complain(fmt::format("there is no column \"{}\" for \"where\": it is not served", missing));
-    }
     return true;
   }
 
@@ -88,6 +94,26 @@ class Binder {
   const TableConfig& config_;
   std::vector<std::string>& complaints_;
 };
+
+}  // namespace
+
+namespace {
+
+// A fixed condition that no statement can be made of, as where its value is none of the column's, would make
+// every request fail.
+void dropUnusable(Exposure& exposure, std::vector<std::string>& complaints) {
+  for (auto each = exposure.tables.begin(); each != exposure.tables.end();) {
+    db::Statement statement;
+    Problem problem;
+    if (appendWhere(each->second, exposure, Query(), statement, problem)) {
+      ++each;
+      continue;
+    }
+    complaints.push_back(fmt::format("{}: \"where\" cannot be used, it is not served: {}",
+                                     each->second.config->name, problem.detail));
+    each = exposure.tables.erase(each);
+  }
+}
 
 }  // namespace
 
@@ -131,6 +157,7 @@ std::shared_ptr<const Exposure> expose(std::shared_ptr<const Catalog> catalog,
   }
   exposure->catalog = std::move(catalog);
   exposure->config = std::move(config);
+  dropUnusable(*exposure, complaints);
   return exposure;
 }
 

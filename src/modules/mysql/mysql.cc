@@ -14,7 +14,7 @@
 namespace roost::embedded {
 extern const std::string_view mysql_rest_schema;
 extern const std::string_view mysql_query_schema;
-}
+}  // namespace roost::embedded
 
 namespace roost::modules::mysql {
 namespace {
@@ -55,7 +55,7 @@ class MysqlRest final : public MysqlModule {
   Result<module::RouteParts> build(config::Node node, const module::RouteContext& context) override {
     if (!context.isLiteral() || context.path.empty() || context.path.back() != '/')
       return Status::error("the route's path is to be a plain one that ends in a slash: \"/data/\"");
-    Result<RestRouteConfig> config = RestRouteConfig::fromConfig(node);
+    Result<RestRouteConfig> config = RestRouteConfig::fromConfig(node, std::string(context.path));
     if (!config.ok()) return config.status();
     const auto& tables = config->tables->tables;
     const auto publishes = [](const tables::TableConfig& table) { return !table.publish.empty(); };

@@ -94,9 +94,10 @@ std::string mistakeIn(const tables::TableConfig& table) {
 
 }  // namespace
 
-Result<RestRouteConfig> RestRouteConfig::fromConfig(config::Node node) {
+Result<RestRouteConfig> RestRouteConfig::fromConfig(config::Node node, std::string path) {
   auto rest = std::make_shared<tables::RestConfig>();
   RestRouteConfig read;
+  read.path = std::move(path);
   read.openapi = node["openapi"].asBool();
   read.batch = node["batch"].asBool();
   read.max_body_bytes = number(node["max_body_bytes"]);

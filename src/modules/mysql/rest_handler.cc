@@ -72,6 +72,8 @@ void RestHandler::handle(http::Exchange& exchange) const noexcept {
   }
   const std::string_view path = exchange.path();
   const std::string_view name = path.substr(std::min(base_.size(), path.size()));
+  const Description* const description = route_->description(exchange.context().index());
+  if (name.empty() && description != nullptr) return replyDescription(exchange, *description);
   if (route_->config().batch && name == kBatch) return handleBatch(exchange, exposure);
   const tables::ExposedTable* const table = exposure->find(name);
   if (table == nullptr) return replyUnknown(exchange, name);
@@ -82,8 +84,8 @@ void RestHandler::handleTable(http::Exchange& exchange, std::shared_ptr<const ta
                               const tables::ExposedTable& table) const noexcept {
   const Method method = exchange.method();
   const uint8_t action = actionOf(method);
-  if ((table.config->methods & action) == 0) {
-    const std::string allow = allowOf(table.config->methods);
+  if ((table.methods & action) == 0) {
+    const std::string allow = allowOf(table.methods);
     if (method == Method::kOptions) return replyOptions(exchange, allow);
     return replyNotAllowed(exchange, allow,
                            fmt::format("{} knows no {}", table.name, http::methodName(method)));

@@ -70,13 +70,19 @@ void Runtime::onCatalog(const std::shared_ptr<const tables::Catalog>& catalog) n
     std::vector<std::string> complaints;
     ExposureRef exposure = tables::expose(catalog, route->config().tables, complaints);
     for (const std::string& complaint : complaints) LOG_WARN("mysql_rest: {}", complaint);
+    std::shared_ptr<const Description> description;
+    if (route->config().openapi)
+      description = std::make_shared<const Description>(describe(*exposure, route->config()));
     const std::lock_guard lock(mutex_);
     route->newest_ = exposure;
+    route->newest_description_ = description;
     for (event::Loop* loop : loops_) {
       if (loop == nullptr) continue;
-      loop->post(event::makeTask([route, index = loop->index(), exposure = countedAnew(exposure)]() mutable {
-        route->loops_[index].exposure = std::move(exposure);
-      }));
+      loop->post(event::makeTask(
+          [route, index = loop->index(), exposure = countedAnew(exposure), description]() mutable {
+            route->loops_[index].exposure = std::move(exposure);
+            route->loops_[index].description = std::move(description);
+          }));
     }
   }
 }
@@ -86,7 +92,9 @@ void Runtime::onLoopStart(http::LoopContext& context) noexcept {
   const std::lock_guard lock(mutex_);
   loops_[context.index()] = &context.loop();
   for (const auto& route : routes_) {
-    if (route->newest_ != nullptr) route->loops_[context.index()].exposure = countedAnew(route->newest_);
+    if (route->newest_ == nullptr) continue;
+    route->loops_[context.index()].exposure = countedAnew(route->newest_);
+    route->loops_[context.index()].description = route->newest_description_;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "db/pool.h"
 #include "http/loop_context.h"
+#include "modules/mysql/describe_reply.h"
 #include "modules/mysql/rest_config.h"
 #include "modules/mysql/write_handler.h"
 #include "tables/catalog_keeper.h"
@@ -32,6 +33,10 @@ class RestRoute {
   explicit RestRoute(RestRouteConfig config) : config_(std::move(config)) {}
 
   const RestRouteConfig& config() const noexcept { return config_; }
+  // The loop's own thread. nullptr: the schema is not known yet, or the route does not describe itself.
+  const Description* description(uint32_t loop_index) const noexcept {
+    return loop_index < loops_.size() ? loops_[loop_index].description.get() : nullptr;
+  }
   // The loop's own thread. nullptr: the schema is not known yet.
   const std::shared_ptr<const tables::Exposure>& exposure(uint32_t loop_index) const noexcept {
     return loop_index < loops_.size() ? loops_[loop_index].exposure : none_;
@@ -41,12 +46,14 @@ class RestRoute {
   friend class Runtime;
   struct alignas(64) OfLoop {
     std::shared_ptr<const tables::Exposure> exposure;
+    std::shared_ptr<const Description> description;
   };
 
   const RestRouteConfig config_;
   const std::shared_ptr<const tables::Exposure> none_;
   std::vector<OfLoop> loops_;                       // sized before the loops run
   std::shared_ptr<const tables::Exposure> newest_;  // of all loops; guarded by Runtime::mutex_
+  std::shared_ptr<const Description> newest_description_;
 };
 
 // The running server, as far as the modules of this folder need it: the pools, the hub, and the schema, which

@@ -36,7 +36,7 @@ struct Read {
       return;
     }
     auto read = RestRouteConfig::fromConfig(
-        loaded.config->root()["http"]["sites"].at(0)["routes"].at(0)["mysql_rest"]);
+        loaded.config->root()["http"]["sites"].at(0)["routes"].at(0)["mysql_rest"], "/data/");
     if (read.ok()) {
       route = std::move(read).value();
     } else {

@@ -61,7 +61,8 @@ class Work {
   virtual void onResult(Link& link, const Outcome& outcome) noexcept = 0;
   // There is no connection, or no result. With `link` the statement failed and the connection goes on: as
   // after onResult (an open transaction is still there unless the server rolled it back, see
-  // Link::inTransaction). Without, nothing is held any more.
+  // Link::inTransaction). Without, nothing is held any more. Of kTimeout: with `link` the statement has ended
+  // without effect, without it that is not known.
   virtual void onError(Link* link, const Error& error) noexcept = 0;
 
  private:
@@ -81,6 +82,9 @@ class Link {
   virtual void resume() noexcept = 0;
   // Whether the server says that a transaction is open, after the last statement.
   virtual bool inTransaction() const noexcept = 0;
+  // What was executed has changed the session itself: variables, temporary tables, locks. The connection is
+  // closed when it is given back, so that nobody else meets that.
+  virtual void touched() noexcept {}
   // Gives the connection back; the pool rolls back what is open. The Work is free then, and may ask again.
   virtual void release() noexcept = 0;
 

@@ -1,0 +1,538 @@
+#include "db/loop_pool.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "log/log.h"
+
+namespace roost::db {
+namespace {
+
+constexpr int64_t kNsPerMs = 1'000'000;
+constexpr int64_t kNsPerS = 1'000'000'000;
+constexpr int64_t kFirstRetryNs = 250 * kNsPerMs;
+constexpr int64_t kLastRetryNs = 32 * kNsPerS;
+// Of a server that has accepted some: it is there, and only full.
+constexpr int64_t kFullRetryNs = 1 * kNsPerS;
+// How long somebody has waited before another loop is asked for one of its connections: one of this loop's
+// own usually comes back sooner, and costs nothing.
+constexpr int64_t kPatienceNs = 5 * kNsPerMs;
+
+Error shutdownError() {
+  Error error;
+  error.kind = ErrorKind::kShutdown;
+  return error;
+}
+
+}  // namespace
+
+// Answers of other threads, for one connection of a place.
+class LoopPool::Connecting final : public ConnectCall {
+ public:
+  Connecting(LoopPool& pool, Slot& slot) noexcept
+      : pool_(pool), slot_(slot), generation_(slot.generation()) {}
+  void onConnected(std::unique_ptr<Wire> wire) noexcept override {
+    if (pool_.running_ && slot_.generation() == generation_) pool_.onConnected(slot_, std::move(wire));
+  }
+  void onFailed(const Error& error) noexcept override {
+    if (pool_.running_ && slot_.generation() == generation_) pool_.onConnectFailed(slot_, error);
+  }
+
+ private:
+  LoopPool& pool_;
+  Slot& slot_;
+  const uint32_t generation_;
+};
+
+class LoopPool::Killing final : public KillCall {
+ public:
+  Killing(LoopPool& pool, Slot& slot) noexcept : pool_(pool), slot_(slot), generation_(slot.generation()) {}
+  void onDone(bool) noexcept override {
+    if (pool_.running_) slot_.onKillDone(generation_);
+  }
+
+ private:
+  LoopPool& pool_;
+  Slot& slot_;
+  const uint32_t generation_;
+};
+
+LoopPool::LoopPool(const Options& options, Cap& cap, WireFactory& factory, metrics::Registry& metrics,
+                   uint32_t loop_index)
+    : options_(options),
+      cap_(cap),
+      factory_(factory),
+      counters_(metrics),
+      loop_index_(loop_index),
+      targets_(1 + options.replicas.size()),
+      last_replica_(loop_index) {}
+
+LoopPool::~LoopPool() {
+  assert(!running_);
+}
+
+void LoopPool::start(event::Loop& loop) noexcept {
+  assert(!running_);
+  loop_ = &loop;
+  running_ = true;
+  random_.seed(static_cast<uint32_t>(loop.sys().realtimeNs()) + loop_index_);
+  cap_.join(loop_index_, loop, *this);
+}
+
+void LoopPool::stop() noexcept {
+  if (!running_) return;
+  running_ = false;
+  loop_->cancel(*this);
+  armed_ns_ = Slot::kNever;
+  for (ListHook& queue : waiting_) {
+    while (queue.linked()) {
+      auto& place = static_cast<WaitPlace&>(*queue.next);
+      Work& work = place.work;
+      leaveQueue(place);
+      refuse(work, shutdownError());
+    }
+  }
+  for (const auto& slot : slots_) {
+    if (slot->state() == Slot::State::kFree) continue;
+    const Group group = slot->group();
+    slot->shutDown();
+    cap_.give(loop_index_, group);
+  }
+  for (TargetState& target : targets_) target = TargetState();
+  for (const auto& slot : slots_) {
+    if (slot->linked()) slot->unlink();
+    free_slots_.insertBefore(*slot);
+  }
+  cap_.leave(loop_index_);
+}
+
+void LoopPool::note(int64_t deadline_ns) noexcept {
+  if (deadline_ns >= armed_ns_) return;
+  armed_ns_ = deadline_ns;
+  loop_->armAt(*this, deadline_ns);
+}
+
+// ---- who waits ----
+
+void LoopPool::onRequest(Work& work, Role role) noexcept {
+  if (!running_) {
+    refuse(work, shutdownError());
+    return;
+  }
+  const bool any_server = role == Role::kReplica;
+  const Group group = groupOf(any_server);
+  if (firstWaiting(group) == nullptr) {
+    if (Slot* slot = takeIdle(group); slot != nullptr) {
+      slot->lend(work, any_server);
+      return;
+    }
+  }
+  if (hopeless(group)) {
+    counters_.unavailable.add();
+    for (TargetState& target : targets_) target.missed = true;
+    refuse(work, unavailable());
+    return;
+  }
+  if (!cap_.enterQueue()) {
+    counters_.queue_full.add();
+    Error error;
+    error.kind = ErrorKind::kQueueFull;
+    error.retry_after_s = 1;
+    refuse(work, std::move(error));
+    return;
+  }
+  WaitPlace& place = placeOf(work);
+  place.since_ns = nowNs();
+  place.ticket = ++last_ticket_;
+  place.any_server = any_server;
+  waiting_[any_server].insertBefore(place);
+  ++waiting_count_[any_server];
+  counters_.waiting.add();
+  note(place.since_ns + int64_t{options_.queue_timeout_ms} * kNsPerMs);
+  openMore();
+}
+
+void LoopPool::refuse(Work& work, Error error) noexcept {
+  detach(work);
+  work.onError(nullptr, error);
+}
+
+void LoopPool::leaveQueue(WaitPlace& place) noexcept {
+  place.unlink();
+  --waiting_count_[place.any_server];
+  counters_.waiting.sub();
+  cap_.leaveQueue();
+}
+
+void LoopPool::onCancel(Work& work) noexcept {
+  if (Link* link = linkOf(work); link != nullptr) {
+    static_cast<Slot*>(link)->abandon();
+    return;
+  }
+  leaveQueue(placeOf(work));
+  detach(work);
+}
+
+bool LoopPool::readsGoToReplicas() const noexcept {
+  return targets_.size() > 1 && !hopeless(Group::kReplicas);
+}
+
+Group LoopPool::groupOf(bool any_server) const noexcept {
+  return any_server && readsGoToReplicas() ? Group::kReplicas : Group::kPrimary;
+}
+
+// Of those who may have a connection of the group, who came first.
+WaitPlace* LoopPool::firstWaiting(Group group) noexcept {
+  WaitPlace* first = nullptr;
+  for (const bool any_server : {false, true}) {
+    if (!waiting_[any_server].linked() || groupOf(any_server) != group) continue;
+    auto& place = static_cast<WaitPlace&>(*waiting_[any_server].next);
+    if (first == nullptr || place.ticket < first->ticket) first = &place;
+  }
+  return first;
+}
+
+uint32_t LoopPool::demand(Group group) const noexcept {
+  uint32_t count = 0;
+  for (const bool any_server : {false, true}) {
+    if (waiting_count_[any_server] > 0 && groupOf(any_server) == group) count += waiting_count_[any_server];
+  }
+  return count;
+}
+
+uint32_t LoopPool::slotsOf(Group group) const noexcept {
+  if (group == Group::kPrimary) return targets_[0].slots;
+  uint32_t count = 0;
+  for (size_t i = 1; i < targets_.size(); ++i) count += targets_[i].slots;
+  return count;
+}
+
+uint32_t LoopPool::connectingOf(Group group) const noexcept {
+  if (group == Group::kPrimary) return targets_[0].connecting;
+  uint32_t count = 0;
+  for (size_t i = 1; i < targets_.size(); ++i) count += targets_[i].connecting;
+  return count;
+}
+
+// Nothing of the group is open or being opened, and it is too early to try again.
+bool LoopPool::hopeless(Group group) const noexcept {
+  const size_t begin = group == Group::kPrimary ? 0 : 1;
+  const size_t end = group == Group::kPrimary ? 1 : targets_.size();
+  for (size_t i = begin; i < end; ++i) {
+    if (targets_[i].slots > 0 || !backsOff(i)) return false;
+  }
+  return true;
+}
+
+Error LoopPool::unavailable() const {
+  Error error;
+  error.kind = ErrorKind::kUnavailable;
+  error.message = last_failure_;
+  const int64_t left_ns = targets_[0].retry_at_ns - nowNs();
+  error.retry_after_s = static_cast<uint32_t>(std::max<int64_t>(1, (left_ns + kNsPerS - 1) / kNsPerS));
+  return error;
+}
+
+void LoopPool::failHopeless() noexcept {
+  for (;;) {
+    WaitPlace* const place = firstWaiting(Group::kPrimary);
+    if (place == nullptr || !hopeless(Group::kPrimary)) return;
+    Work& work = place->work;
+    leaveQueue(*place);
+    counters_.unavailable.add();
+    targets_[0].missed = true;
+    refuse(work, unavailable());
+  }
+}
+
+void LoopPool::expireWaiting(int64_t now_ns) noexcept {
+  const int64_t since_ns = now_ns - int64_t{options_.queue_timeout_ms} * kNsPerMs;
+  for (ListHook& queue : waiting_) {
+    while (queue.linked()) {
+      auto& place = static_cast<WaitPlace&>(*queue.next);
+      if (place.since_ns > since_ns) break;
+      Work& work = place.work;
+      leaveQueue(place);
+      counters_.queue_timeouts.add();
+      Error error;
+      error.kind = ErrorKind::kQueueTimeout;
+      error.retry_after_s = 1;
+      refuse(work, std::move(error));
+    }
+  }
+}
+
+// ---- who gets which ----
+
+Slot* LoopPool::takeIdle(Group group) noexcept {
+  ListHook& idle = idle_[static_cast<uint32_t>(group)];
+  while (idle.linked()) {
+    auto& slot = static_cast<Slot&>(*idle.next);
+    slot.unlink();
+    if (slot.usable(nowNs())) return &slot;
+    close(slot);
+  }
+  return nullptr;
+}
+
+void LoopPool::cameBack(Slot& slot) noexcept {
+  const int64_t now_ns = nowNs();
+  const Group group = slot.group();
+  const bool given_up =
+      cap_.isWanted() && (firstWaiting(group) == nullptr || cap_.shouldYield(loop_index_, group, now_ns));
+  if (given_up || slot.worn(now_ns)) {
+    close(slot);
+    openMore();
+    return;
+  }
+  keepIdle(slot);
+  pump();
+}
+
+void LoopPool::keepIdle(Slot& slot) noexcept {
+  slot.setIdle(nowNs());
+  idle_[static_cast<uint32_t>(slot.group())].next->insertBefore(slot);
+  note(slot.check(nowNs()));
+}
+
+// One after the other and never from within itself, however many are served at once.
+void LoopPool::pump() noexcept {
+  if (pumping_) return;
+  pumping_ = true;
+  for (const Group group : {Group::kPrimary, Group::kReplicas}) {
+    for (;;) {
+      WaitPlace* place = firstWaiting(group);
+      if (place == nullptr) break;
+      Slot* const slot = takeIdle(group);
+      if (slot == nullptr) break;
+      Work& work = place->work;
+      const bool any_server = place->any_server;
+      counters_.wait_ns.record(static_cast<uint64_t>(nowNs() - place->since_ns));
+      leaveQueue(*place);
+      slot->lend(work, any_server);
+    }
+  }
+  pumping_ = false;
+  openMore();
+}
+
+// ---- opening and closing ----
+
+void LoopPool::close(Slot& slot) noexcept {
+  const Group group = slot.group();
+  --targets_[slot.target()].slots;
+  slot.drop();
+  free_slots_.insertBefore(slot);
+  cap_.give(loop_index_, group);
+}
+
+bool LoopPool::closeOldestIdle(Group group) noexcept {
+  ListHook& idle = idle_[static_cast<uint32_t>(group)];
+  if (!idle.linked()) return false;
+  close(static_cast<Slot&>(*idle.prev));
+  return true;
+}
+
+void LoopPool::openMore() noexcept {
+  for (const Group group : {Group::kPrimary, Group::kReplicas}) {
+    bool& wants = wants_[static_cast<uint32_t>(group)];
+    for (;;) {
+      const size_t target = connectingOf(group) < demand(group) ? pickTarget(group) : kNoTarget;
+      if (target == kNoTarget) {
+        if (std::exchange(wants, false)) cap_.unwant(loop_index_, group);
+        break;
+      }
+      if (!permitted(group)) break;
+      connect(freeSlot(), target);
+    }
+  }
+}
+
+// Whether one more may be opened. What this loop does not use of the other group goes first.
+bool LoopPool::permitted(Group group) noexcept {
+  bool& wants = wants_[static_cast<uint32_t>(group)];
+  if (wants) return false;
+  if (cap_.take(loop_index_, group)) return true;
+  const Group other = group == Group::kPrimary ? Group::kReplicas : Group::kPrimary;
+  if (closeOldestIdle(other) && cap_.take(loop_index_, group)) return true;
+  const int64_t patient_until_ns = firstWaiting(group)->since_ns + kPatienceNs;
+  if (slotsOf(group) > 0 && nowNs() < patient_until_ns) {
+    note(patient_until_ns);
+    return false;
+  }
+  if (cap_.takeOrWant(loop_index_, group, nowNs())) return true;
+  wants = true;
+  return false;
+}
+
+void LoopPool::onGranted(Group group) noexcept {
+  if (!running_) return;  // what it had is no longer counted as its own
+  wants_[static_cast<uint32_t>(group)] = false;
+  const size_t target = connectingOf(group) < demand(group) ? pickTarget(group) : kNoTarget;
+  if (target == kNoTarget) {
+    cap_.give(loop_index_, group);
+    return;
+  }
+  connect(freeSlot(), target);
+  openMore();
+}
+
+void LoopPool::onAsked() noexcept {
+  if (!running_) return;
+  for (const Group group : {Group::kPrimary, Group::kReplicas}) {
+    while (cap_.isWanted() && closeOldestIdle(group)) {
+    }
+  }
+}
+
+// Of the servers that may be asked, the one with the fewest connections, in turn. One at a time after a
+// failure.
+size_t LoopPool::pickTarget(Group group) noexcept {
+  const auto open = [this](size_t target) {
+    const TargetState& state = targets_[target];
+    return !backsOff(target) && (state.failures == 0 || state.connecting == 0);
+  };
+  if (group == Group::kPrimary) return open(0) ? 0 : kNoTarget;
+  size_t best = kNoTarget;
+  const size_t count = targets_.size() - 1;
+  for (size_t i = 1; i <= count; ++i) {
+    const size_t target = 1 + (last_replica_ + i) % count;
+    if (open(target) && (best == kNoTarget || targets_[target].slots < targets_[best].slots)) best = target;
+  }
+  if (best != kNoTarget) last_replica_ = best - 1;
+  return best;
+}
+
+Slot& LoopPool::freeSlot() {
+  if (!free_slots_.linked()) {
+    slots_.push_back(std::make_unique<Slot>(*this));
+    return *slots_.back();
+  }
+  auto& slot = static_cast<Slot&>(*free_slots_.next);
+  slot.unlink();
+  return slot;
+}
+
+// REQUIRES: the permission is there.
+void LoopPool::connect(Slot& slot, size_t target) noexcept {
+  ++targets_[target].slots;
+  ++targets_[target].connecting;
+  targets_[target].missed = false;
+  slot.beginConnect(target);
+  factory_.connect(*loop_, target, std::make_unique<Connecting>(*this, slot));
+}
+
+void LoopPool::onConnected(Slot& slot, std::unique_ptr<Wire> wire) noexcept {
+  TargetState& target = targets_[slot.target()];
+  --target.connecting;
+  if (target.failures > 0) LOG_INFO("mysql: {} is reached again", labelOf(slot.target()));
+  target.failures = 0;
+  target.retry_at_ns = 0;
+  counters_.connects.add();
+  int64_t expires_ns = Slot::kNever;
+  if (const int64_t life_ns = int64_t{options_.lifetime_s} * kNsPerS; life_ns > 0) {
+    std::uniform_int_distribution<int64_t> less(0, life_ns / 10);
+    expires_ns = nowNs() + life_ns - less(random_);
+  }
+  const bool revives = slot.revives();
+  slot.opened(std::move(wire), expires_ns);
+  if (revives) {
+    slot.goOn();
+    openMore();
+  } else {
+    cameBack(slot);
+  }
+}
+
+void LoopPool::onConnectFailed(Slot& slot, const Error& error) noexcept {
+  const size_t target = slot.target();
+  --targets_[target].connecting;
+  counters_.connect_failures.add();
+  const bool revives = slot.revives();
+  if (!revives) close(slot);
+  const uint32_t open = targets_[target].slots - targets_[target].connecting - (revives ? 1 : 0);
+  noteFailure(target, error, open > 0);
+  if (revives) slot.failRevival();
+  failHopeless();
+  openMore();
+}
+
+// Attempts that fail together count once.
+void LoopPool::noteFailure(size_t target, const Error& error, bool has_others) noexcept {
+  TargetState& state = targets_[target];
+  last_failure_ = error.message;
+  if (backsOff(target)) return;
+  const int64_t longest_ns = has_others ? kFullRetryNs : kLastRetryNs;
+  const uint32_t doublings = std::min<uint32_t>(state.failures, 10);
+  const int64_t delay_ns = std::min(kFirstRetryNs << doublings, longest_ns);
+  std::uniform_int_distribution<int64_t> less(0, delay_ns / 5);
+  ++state.failures;
+  state.retry_at_ns = nowNs() + delay_ns - less(random_);
+  note(state.retry_at_ns);
+  LOG_WARN("mysql: {} cannot be reached: {}; again in {} ms", labelOf(target), error.message,
+           (state.retry_at_ns - nowNs()) / kNsPerMs);
+}
+
+std::string LoopPool::labelOf(size_t target) const {
+  return target == 0 ? options_.primary.label() : options_.replicas[target - 1].label();
+}
+
+bool LoopPool::revive(Slot& slot) noexcept {
+  const Group old_group = slot.group();
+  const Group group = groupOf(true);
+  if (Slot* idle = takeIdle(group); idle != nullptr) {
+    // The other's connection and permission become this one's, whose own are given back.
+    const size_t old_target = slot.target();
+    slot.takeWire(*idle);
+    --targets_[old_target].slots;
+    idle->drop();
+    free_slots_.insertBefore(*idle);
+    cap_.give(loop_index_, old_group);
+    slot.goOn();
+    return true;
+  }
+  const size_t target = pickTarget(group);
+  if (target == kNoTarget) return false;
+  if (group != old_group) cap_.move(loop_index_, old_group, group);
+  --targets_[slot.target()].slots;
+  connect(slot, target);
+  return true;
+}
+
+void LoopPool::kill(Slot& slot, uint64_t thread_id) noexcept {
+  factory_.kill(*loop_, slot.target(), thread_id, std::make_unique<Killing>(*this, slot));
+}
+
+// ---- time ----
+
+void LoopPool::onTimer() noexcept {
+  armed_ns_ = Slot::kNever;
+  const int64_t now_ns = nowNs();
+  expireWaiting(now_ns);
+  for (size_t i = 0; i < slots_.size(); ++i) note(slots_[i]->check(now_ns));
+  probeMissed(now_ns);
+  openMore();
+  failHopeless();
+  for (ListHook& queue : waiting_) {
+    if (!queue.linked()) continue;
+    const auto& first = static_cast<const WaitPlace&>(*queue.next);
+    note(first.since_ns + int64_t{options_.queue_timeout_ms} * kNsPerMs);
+  }
+}
+
+// A server that somebody has asked for in vain is tried again when its time has come, so that the next one
+// who asks need not wait for it.
+void LoopPool::probeMissed(int64_t now_ns) noexcept {
+  for (size_t i = 0; i < targets_.size(); ++i) {
+    const TargetState& target = targets_[i];
+    if (target.failures == 0 || target.connecting > 0) continue;
+    if (now_ns < target.retry_at_ns) {
+      if (target.missed || demand(i == 0 ? Group::kPrimary : Group::kReplicas) > 0) note(target.retry_at_ns);
+    } else if (target.missed && cap_.take(loop_index_, i == 0 ? Group::kPrimary : Group::kReplicas)) {
+      connect(freeSlot(), i);
+    }
+  }
+}
+
+}  // namespace roost::db

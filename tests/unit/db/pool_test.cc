@@ -1,0 +1,767 @@
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/database.h"
+#include "support/sim_sys.h"
+#include "unit/db/sim_db.h"
+
+using namespace roost;
+using namespace roost::db;
+using namespace roost::db::test;
+
+namespace {
+
+Statement reading(int64_t value) {
+  return {SqlText("SELECT n FROM t WHERE id = ?"), {Value::ofInt(value)}};
+}
+Statement writing(int64_t value) {
+  return {SqlText("INSERT INTO t VALUES (?)"), {Value::ofInt(value)}};
+}
+
+// Asks and writes down what it is told. The test decides what it does, through `link`.
+class Asker final : public Work {
+ public:
+  void onConnection(Link& got) noexcept override {
+    link = &got;
+    notes += "connection;";
+    if (first) got.execute(*first);
+  }
+  void onColumns(Link&, const ResultColumns&) noexcept override { notes += "columns;"; }
+  bool onRow(Link&, const Row& row) noexcept override {
+    notes += "row " + std::to_string(readInt(row[0])) + ";";
+    return rows_wanted-- > 1;
+  }
+  void onResult(Link& got, const Outcome& outcome) noexcept override {
+    notes += "result " + std::to_string(outcome.rows) + ";";
+    if (releases) got.release();
+  }
+  void onError(Link* got, const Error& error) noexcept override {
+    notes += std::string(got != nullptr ? "error with link " : "error ") +
+             std::to_string(static_cast<int>(error.kind)) + ";";
+    last = error;
+    link = got;
+    if (releases && got != nullptr) got->release();
+  }
+  std::string take() { return std::exchange(notes, ""); }
+
+  std::unique_ptr<Statement> first;
+  bool releases = true;
+  int rows_wanted = 1'000'000;
+  Link* link = nullptr;
+  std::string notes;
+  Error last;
+};
+
+std::unique_ptr<Asker> reader(int64_t value = 1) {
+  auto asker = std::make_unique<Asker>();
+  asker->first = std::make_unique<Statement>(reading(value));
+  return asker;
+}
+std::unique_ptr<Asker> writer(int64_t value = 1) {
+  auto asker = std::make_unique<Asker>();
+  asker->first = std::make_unique<Statement>(writing(value));
+  return asker;
+}
+std::unique_ptr<Asker> holder() {
+  auto asker = std::make_unique<Asker>();
+  asker->releases = false;
+  return asker;
+}
+
+Options small() {
+  Options options;
+  options.max_connections = 2;
+  options.max_waiting = 3;
+  return options;
+}
+
+std::string errorNote(ErrorKind kind, bool with_link = false) {
+  return std::string(with_link ? "error with link " : "error ") + std::to_string(static_cast<int>(kind)) +
+         ";";
+}
+
+// Pools of some loops on a simulated clock.
+class Fixture {
+ public:
+  explicit Fixture(const Options& options = small(), uint32_t loop_count = 1) {
+    auto made = std::make_unique<SimDb>();
+    db = made.get();
+    db->on_wrong = [](const std::string& what) { FAIL_CHECK(what); };
+    database = std::make_unique<PooledDatabase>(options, Driver::kLoop, loop_count, std::move(made), nullptr);
+    for (uint32_t i = 0; i < loop_count; ++i) {
+      loops.push_back(std::move(event::Loop::create(sys, i)).value());
+      database->startLoop(*loops.back());
+    }
+  }
+  ~Fixture() { stop(); }
+
+  void stop() {
+    for (const auto& loop : loops) database->stopLoop(*loop);
+    settle();
+    loops.clear();
+  }
+  void settle() {
+    for (int round = 0; round < 20; ++round) {
+      for (const auto& loop : loops) loop->runOnce(0);
+    }
+  }
+  void pass(int64_t ms) {
+    sys.advanceMs(ms);
+    settle();
+  }
+  Pool& pool(uint32_t index = 0) { return database->pool(index); }
+  void ask(Work& work, uint32_t index = 0) { pool(index).request(work); }
+  void askAny(Work& work, uint32_t index = 0) { pool(index).request(work, Role::kReplica); }
+  SimWire& wire(size_t index = 0) { return *db->wires().at(index); }
+  // Asks, and the connection that is opened for it comes.
+  SimWire& open(Work& work) {
+    ask(work);
+    REQUIRE(db->attempts().size() == 1);
+    return db->accept();
+  }
+
+  SimDb* db;
+  roost::test::SimSys sys;
+  std::vector<std::unique_ptr<event::Loop>> loops;
+  std::unique_ptr<PooledDatabase> database;
+};
+
+}  // namespace
+
+TEST_CASE("a connection is opened when somebody needs it and used again", "[db]") {
+  Fixture fixture;
+  CHECK(fixture.db->attempts().empty());
+  auto first = reader(7);
+  SimWire& wire = fixture.open(*first);
+  CHECK(first->take() == "connection;");
+  CHECK(wire.text() == "SELECT n FROM t WHERE id = ?");
+  wire.columns();
+  CHECK(first->take().empty());
+  CHECK(wire.row(5));
+  CHECK(wire.row(6));
+  CHECK(first->take() == "columns;row 5;row 6;");
+  wire.result();
+  CHECK(first->take() == "result 2;");
+  auto second = writer();
+  fixture.ask(*second);
+  CHECK(second->take() == "connection;");
+  wire.result();
+  CHECK(second->take() == "result 0;");
+  const Numbers numbers = fixture.database->numbers();
+  CHECK(numbers.connects == 1);
+  CHECK(numbers.statements == 2);
+  CHECK(numbers.prepared == 2);
+  CHECK(numbers.connections == 1);
+  CHECK(numbers.in_use == 0);
+}
+
+TEST_CASE("the columns of an empty result are told", "[db]") {
+  Fixture fixture;
+  auto asker = reader();
+  SimWire& wire = fixture.open(*asker);
+  wire.columns();
+  wire.result();
+  CHECK(asker->take() == "connection;columns;result 0;");
+}
+
+TEST_CASE("a dead connection is seen before it is lent", "[db]") {
+  Fixture fixture;
+  auto first = reader();
+  fixture.open(*first).result();
+  fixture.wire().is_alive = false;
+  fixture.pass(1);
+  auto second = reader();
+  fixture.ask(*second);
+  CHECK(second->take().empty());
+  CHECK(fixture.db->wires().empty());
+  fixture.db->accept();
+  CHECK(second->take() == "connection;");
+  fixture.wire().result();
+  fixture.wire().closeIdle();
+  CHECK(fixture.db->wires().empty());
+  CHECK(fixture.database->numbers().connections == 0);
+}
+
+TEST_CASE("beyond the cap they wait in their order, and beyond the queue they are refused", "[db]") {
+  Fixture fixture;
+  std::vector<std::unique_ptr<Asker>> askers;
+  for (int i = 0; i < 6; ++i) askers.push_back(reader(i));
+  for (int i = 0; i < 3; ++i) fixture.ask(*askers[static_cast<size_t>(i)]);
+  CHECK(fixture.db->attempts().size() == 2);
+  fixture.db->accept();
+  fixture.db->accept();
+  CHECK(askers[0]->take() == "connection;");
+  CHECK(askers[1]->take() == "connection;");
+  fixture.ask(*askers[3]);
+  fixture.ask(*askers[4]);
+  fixture.ask(*askers[5]);
+  CHECK(askers[5]->take() == errorNote(ErrorKind::kQueueFull));
+  CHECK(fixture.database->numbers().waiting == 3);
+  fixture.wire(1).result();
+  CHECK(askers[2]->take() == "connection;");
+  CHECK(askers[3]->take().empty());
+  fixture.wire(0).result();
+  CHECK(askers[3]->take() == "connection;");
+  CHECK(fixture.db->most() == 2);
+}
+
+TEST_CASE("who waits too long is told, and who gives up is not", "[db]") {
+  Fixture fixture;
+  auto one = holder(), two = holder();
+  fixture.open(*one);
+  fixture.open(*two);
+  auto late = reader(), gone = reader(), later = reader();
+  fixture.ask(*late);
+  fixture.ask(*gone);
+  fixture.pass(1000);
+  fixture.ask(*later);
+  gone.reset();
+  fixture.pass(3999);
+  CHECK(late->take().empty());
+  fixture.pass(1);
+  CHECK(late->take() == errorNote(ErrorKind::kQueueTimeout));
+  CHECK(later->take().empty());
+  one->link->release();
+  CHECK(later->take() == "connection;");
+  CHECK(fixture.database->numbers().queue_timeouts == 1);
+  CHECK(fixture.database->numbers().waiting == 0);
+}
+
+TEST_CASE("what is open at release is rolled back before anybody else has it", "[db]") {
+  Fixture fixture;
+  auto asker = holder();
+  SimWire& wire = fixture.open(*asker);
+  asker->link->execute({SqlText("START TRANSACTION"), {}});
+  wire.transaction = true;
+  wire.result();
+  CHECK(asker->link->inTransaction());
+  asker->link->release();
+  CHECK(wire.text() == "ROLLBACK");
+  auto next = reader();
+  fixture.ask(*next);
+  CHECK(next->take().empty());
+  wire.transaction = false;
+  wire.result();
+  CHECK(next->take() == "connection;");
+}
+
+TEST_CASE("a connection that cannot be rolled back is closed", "[db]") {
+  for (const bool hangs : {false, true}) {
+    Fixture fixture;
+    auto asker = holder();
+    SimWire& wire = fixture.open(*asker);
+    wire.transaction = true;
+    asker.reset();
+    REQUIRE(wire.text() == "ROLLBACK");
+    if (hangs) {
+      fixture.pass(5000);
+    } else {
+      wire.error(1);
+    }
+    CHECK(fixture.db->wires().empty());
+    CHECK(fixture.database->numbers().in_use == 0);
+  }
+}
+
+TEST_CASE("a session that was changed is closed", "[db]") {
+  Fixture fixture;
+  auto asker = holder();
+  fixture.open(*asker);
+  asker->link->touched();
+  asker->link->release();
+  CHECK(fixture.db->wires().empty());
+}
+
+TEST_CASE("a client that leaves has its statement killed, and the connection goes on", "[db]") {
+  Fixture fixture;
+  auto asker = reader();
+  SimWire& wire = fixture.open(*asker);
+  asker.reset();
+  fixture.pass(19);
+  CHECK(fixture.db->kills().empty());
+  fixture.pass(1);
+  REQUIRE(fixture.db->kills().size() == 1);
+  CHECK(fixture.db->kills()[0].thread_id == wire.id);
+  SECTION("the kill is answered last") {
+    wire.error(1317);
+    CHECK_FALSE(wire.busy());
+    fixture.db->answerKill();
+  }
+  SECTION("the kill is answered first") {
+    fixture.db->answerKill();
+    CHECK(wire.text() == "SELECT n FROM t WHERE id = ?");
+    wire.error(1317);
+  }
+  SECTION("the statement ended before") {
+    wire.result();
+    fixture.db->answerKill();
+  }
+  REQUIRE(wire.text() == "DO 0");
+  auto next = reader();
+  fixture.ask(*next);
+  CHECK(next->take().empty());
+  wire.error(1317);
+  CHECK(next->take() == "connection;");
+  CHECK(fixture.database->numbers().killed == 1);
+}
+
+TEST_CASE("a statement that ends soon after its client has left is not killed", "[db]") {
+  Fixture fixture;
+  auto asker = writer();
+  SimWire& wire = fixture.open(*asker);
+  asker.reset();
+  wire.result();
+  fixture.pass(1000);
+  CHECK(fixture.db->kills().empty());
+  CHECK(fixture.database->numbers().in_use == 0);
+  CHECK(fixture.db->wires().size() == 1);
+}
+
+TEST_CASE("a killed statement that does not end costs its connection after five seconds", "[db]") {
+  Fixture fixture;
+  auto asker = reader();
+  fixture.open(*asker);
+  asker.reset();
+  fixture.pass(20);
+  fixture.db->answerKill();
+  fixture.pass(4979);
+  CHECK(fixture.db->wires().size() == 1);
+  fixture.pass(1);
+  CHECK(fixture.db->wires().empty());
+}
+
+TEST_CASE("a reader too slow loses its statement, not the connection", "[db]") {
+  Options options = small();
+  options.stream_timeout_ms = 60'000;
+  Fixture fixture(options);
+  auto asker = reader();
+  asker->rows_wanted = 2;
+  SimWire& wire = fixture.open(*asker);
+  wire.columns();
+  CHECK(wire.row(1));
+  CHECK_FALSE(wire.row(2));
+  fixture.pass(59'999);  // the server is not to blame: no query_timeout_ms
+  CHECK(fixture.db->kills().empty());
+  fixture.pass(1);
+  REQUIRE(fixture.db->kills().size() == 1);
+  CHECK_FALSE(wire.paused);
+  CHECK(wire.row(3));  // read away
+  CHECK(asker->take() == "connection;columns;row 1;row 2;");
+  wire.error(1317);
+  fixture.db->answerKill();
+  wire.result();
+  CHECK(asker->take() == errorNote(ErrorKind::kTimeout, true));
+  CHECK(fixture.db->wires().size() == 1);
+  CHECK(fixture.database->numbers().in_use == 0);
+}
+
+TEST_CASE("a client that leaves while its reader is paused", "[db]") {
+  Fixture fixture;
+  auto asker = reader();
+  asker->rows_wanted = 1;
+  SimWire& wire = fixture.open(*asker);
+  wire.columns();
+  CHECK_FALSE(wire.row(1));
+  asker.reset();
+  CHECK(fixture.db->kills().size() == 1);
+  CHECK_FALSE(wire.paused);
+  CHECK(wire.row(2));
+  wire.error(1317);
+  fixture.db->answerKill();
+  wire.result();
+  CHECK(fixture.database->numbers().in_use == 0);
+}
+
+TEST_CASE("a statement that brings nothing in time is killed", "[db]") {
+  Fixture fixture;
+  auto asker = writer();
+  SimWire& wire = fixture.open(*asker);
+  fixture.pass(29'999);
+  CHECK(fixture.db->kills().empty());
+  fixture.pass(1);
+  REQUIRE(fixture.db->kills().size() == 1);
+  SECTION("and ends by it") {
+    fixture.db->answerKill();
+    wire.error(1317);
+    CHECK(asker->take() == "connection;");
+    wire.result();
+    CHECK(asker->take() == errorNote(ErrorKind::kTimeout, true));
+  }
+  SECTION("and ends by itself: what it has done is told") {
+    wire.result();
+    fixture.db->answerKill();
+    wire.result();
+    CHECK(asker->take() == "connection;result 0;");
+  }
+  SECTION("and was refused for a reason of its own") {
+    wire.error(1062);
+    fixture.db->answerKill();
+    wire.result();
+    CHECK(asker->take() == "connection;" + errorNote(ErrorKind::kStatement, true));
+  }
+  SECTION("and does not end") {
+    fixture.pass(1000);
+    CHECK(asker->take() == "connection;" + errorNote(ErrorKind::kTimeout));
+    fixture.pass(4000);
+    CHECK(fixture.db->wires().empty());
+  }
+  SECTION("and its connection dies") {
+    wire.lose();
+    CHECK(asker->take() == "connection;" + errorNote(ErrorKind::kTimeout));
+    CHECK(fixture.db->wires().empty());
+  }
+}
+
+TEST_CASE("a read that was killed for its time has no result, whatever the server says", "[db]") {
+  Fixture fixture;
+  auto asker = holder();
+  SimWire& wire = fixture.open(*asker);
+  asker->link->execute(reading(1), 100);
+  fixture.pass(100);
+  wire.columns();
+  wire.row(1);  // what SLEEP answers when it is killed
+  wire.result();
+  fixture.db->answerKill();
+  wire.result();
+  CHECK(asker->take() == "connection;" + errorNote(ErrorKind::kTimeout, true));
+  asker->link->execute(reading(2));
+  wire.columns();
+  wire.row(2);
+  wire.result();
+  CHECK(asker->take() == "columns;row 2;result 1;");
+}
+
+TEST_CASE("a read whose connection dies before a row came is done once more", "[db]") {
+  Fixture fixture;
+  auto asker = reader(9);
+  fixture.askAny(*asker);
+  fixture.db->accept().columns();
+  SECTION("on a connection that is opened") {
+    fixture.wire().lose();
+    REQUIRE(fixture.db->attempts().size() == 1);
+    fixture.db->accept();
+  }
+  SECTION("on one that is there") {
+    auto other = reader(8);
+    fixture.askAny(*other);
+    SimWire& second = fixture.db->accept();
+    second.result();
+    fixture.wire(0).lose();
+    CHECK(fixture.db->attempts().empty());
+  }
+  REQUIRE(fixture.db->wires().size() == 1);
+  REQUIRE(fixture.wire().busy());
+  CHECK(fixture.wire().statement().values[0].asInt() == 9);
+  fixture.wire().columns();
+  fixture.wire().row(1);
+  fixture.wire().result();
+  CHECK(asker->take() == "connection;columns;row 1;result 1;");
+  CHECK(fixture.database->numbers().in_use == 0);
+  CHECK(fixture.database->numbers().connections == 1);
+}
+
+TEST_CASE("a read is done twice at most, and not after a row", "[db]") {
+  Fixture fixture;
+  auto asker = reader();
+  fixture.askAny(*asker);
+  fixture.db->accept().columns();
+  SECTION("twice") {
+    fixture.wire().lose();
+    fixture.db->accept().lose();
+    CHECK(asker->take() == "connection;" + errorNote(ErrorKind::kLost));
+  }
+  SECTION("a row") {
+    fixture.wire().row(1);
+    fixture.wire().lose();
+    CHECK(asker->take() == "connection;columns;row 1;" + errorNote(ErrorKind::kLost));
+  }
+  SECTION("nothing can be reached") {
+    fixture.wire().lose();
+    fixture.db->refuse();
+    CHECK(asker->take() == "connection;" + errorNote(ErrorKind::kLost));
+  }
+  SECTION("the client leaves meanwhile") {
+    fixture.wire().lose();
+    asker.reset();
+    fixture.db->accept();
+    CHECK(fixture.db->wires().size() == 1);
+    CHECK_FALSE(fixture.wire().busy());
+  }
+  SECTION("its time is over meanwhile") {
+    fixture.wire().lose();
+    fixture.pass(30'000);
+    CHECK(asker->take() == "connection;" + errorNote(ErrorKind::kTimeout));
+    fixture.db->accept();
+  }
+  CHECK(fixture.db->attempts().empty());
+  CHECK(fixture.database->numbers().in_use == 0);
+}
+
+TEST_CASE("what may have written is never sent twice", "[db]") {
+  Fixture fixture;
+  auto asker = writer();
+  fixture.open(*asker).lose();
+  CHECK(asker->take() == "connection;" + errorNote(ErrorKind::kLost));
+  CHECK(fixture.db->attempts().empty());
+  CHECK(fixture.database->numbers().lost == 1);
+}
+
+TEST_CASE("a connection that dies between two statements", "[db]") {
+  Fixture fixture;
+  auto asker = holder();
+  SimWire& wire = fixture.open(*asker);
+  wire.closeIdle();
+  CHECK(asker->take() == "connection;");
+  CHECK_FALSE(asker->link->inTransaction());
+  SECTION("the next one says so") {
+    asker->link->execute(writing(1));
+    CHECK(asker->take() == errorNote(ErrorKind::kLost));
+  }
+  SECTION("or there is none") {
+    asker->link->release();
+  }
+  CHECK(fixture.database->numbers().in_use == 0);
+  CHECK(fixture.database->numbers().connections == 0);
+}
+
+TEST_CASE("while nothing can be reached they are refused at once, ever longer", "[db]") {
+  Fixture fixture;
+  auto first = reader(), second = reader();
+  fixture.ask(*first);
+  fixture.db->refuse();
+  CHECK(first->take() == errorNote(ErrorKind::kUnavailable));
+  CHECK(first->last.retry_after_s == 1);
+  int64_t longest_ms = 0;
+  for (int failures = 1; failures < 12; ++failures) {
+    fixture.ask(*second);
+    CHECK(second->take() == errorNote(ErrorKind::kUnavailable));
+    CHECK(fixture.db->attempts().empty());
+    int64_t waited_ms = 0;
+    while (fixture.db->attempts().empty() && waited_ms < 40'000) {
+      fixture.pass(10);
+      waited_ms += 10;
+    }
+    REQUIRE(fixture.db->attempts().size() == 1);  // since somebody had asked
+    CHECK(second->last.retry_after_s * 1000 + 1000 >= waited_ms);
+    fixture.db->refuse();
+    longest_ms = waited_ms;
+  }
+  CHECK(longest_ms >= 25'000);
+  CHECK(longest_ms <= 32'000);
+  fixture.pass(40'000);
+  CHECK(fixture.db->attempts().empty());  // nobody has asked since
+  fixture.ask(*second);
+  CHECK(second->take().empty());
+  fixture.db->accept();
+  CHECK(second->take() == "connection;");
+}
+
+TEST_CASE("one that fails while others are open harms nobody", "[db]") {
+  Fixture fixture;
+  auto one = holder();
+  fixture.open(*one);
+  auto two = reader();
+  fixture.ask(*two);
+  fixture.db->refuse();
+  CHECK(two->take().empty());
+  fixture.pass(300);
+  REQUIRE(fixture.db->attempts().size() == 1);
+  fixture.db->refuse(0, 1040);
+  one->link->release();
+  CHECK(two->take() == "connection;");
+}
+
+TEST_CASE("connections that are not used are closed, and old ones replaced", "[db]") {
+  Fixture fixture;
+  auto one = reader();
+  fixture.open(*one).result();
+  fixture.pass(299'999);
+  CHECK(fixture.db->wires().size() == 1);
+  fixture.pass(1);
+  CHECK(fixture.db->wires().empty());
+  fixture.open(*one).result();
+  int64_t lived_s = 0;
+  while (fixture.db->wires().size() == 1 && lived_s < 4000) {
+    fixture.pass(1000);
+    ++lived_s;
+    if (fixture.db->wires().empty()) break;
+    fixture.ask(*one);
+    fixture.wire().result();
+  }
+  CHECK(lived_s >= 3240);
+  CHECK(lived_s <= 3600);
+}
+
+TEST_CASE("a connection held too long is told once", "[db]") {
+  Fixture fixture;
+  auto one = holder();
+  fixture.open(*one);
+  fixture.pass(59'999);
+  CHECK(fixture.database->numbers().leaks_reported == 0);
+  fixture.pass(1);
+  CHECK(fixture.database->numbers().leaks_reported == 1);
+  fixture.pass(600'000);
+  CHECK(fixture.database->numbers().leaks_reported == 1);
+}
+
+TEST_CASE("reads go to the replicas, in turn, and writes to the primary", "[db]") {
+  Options options = small();
+  options.max_connections = 8;
+  options.max_waiting = 100;
+  options.replicas.resize(2);
+  Fixture fixture(options);
+  auto write = writer();
+  CHECK(fixture.open(*write).target == 0);
+  std::vector<std::unique_ptr<Asker>> askers;
+  for (int i = 0; i < 4; ++i) {
+    askers.push_back(reader());
+    fixture.askAny(*askers.back());
+  }
+  REQUIRE(fixture.db->attempts().size() == 4);
+  size_t per_target[3] = {0, 0, 0};
+  while (!fixture.db->attempts().empty()) ++per_target[fixture.db->accept().target];
+  CHECK(per_target[0] == 0);
+  CHECK(per_target[1] == 2);
+  CHECK(per_target[2] == 2);
+}
+
+TEST_CASE("where no replica can be reached the primary reads", "[db]") {
+  Options options = small();
+  options.replicas.resize(2);
+  Fixture fixture(options);
+  auto asker = reader();
+  fixture.askAny(*asker);
+  const size_t first = fixture.db->attempts()[0].target;
+  fixture.db->refuse();
+  REQUIRE(fixture.db->attempts().size() == 1);
+  CHECK(fixture.db->attempts()[0].target == 3 - first);
+  fixture.db->refuse();
+  REQUIRE(fixture.db->attempts().size() == 1);
+  CHECK(fixture.db->attempts()[0].target == 0);
+  fixture.db->accept().result();
+  CHECK(asker->take() == "connection;result 0;");
+  fixture.askAny(*asker);
+  CHECK(asker->take() == "connection;");
+}
+
+TEST_CASE("a loop's idle connections go to a loop that waits", "[db]") {
+  Fixture fixture(small(), 2);
+  auto one = reader(), two = reader(), three = reader();
+  fixture.ask(*one, 0);
+  fixture.ask(*two, 0);
+  fixture.db->accept();
+  fixture.db->accept();
+  fixture.wire(0).result();
+  fixture.wire(1).result();
+  fixture.ask(*three, 1);
+  CHECK(fixture.db->attempts().empty());
+  fixture.settle();
+  REQUIRE(fixture.db->attempts().size() == 1);
+  CHECK(fixture.db->attempts()[0].loop == fixture.loops[1].get());
+  CHECK(fixture.db->wires().size() == 1);
+  fixture.db->accept();
+  CHECK(three->take() == "connection;");
+  CHECK(fixture.db->most() == 2);
+}
+
+TEST_CASE("a busy loop gives a connection to one that has none", "[db]") {
+  Options options = small();
+  options.max_waiting = 100;
+  Fixture fixture(options, 2);
+  std::vector<std::unique_ptr<Asker>> busy;
+  for (int i = 0; i < 20; ++i) {
+    busy.push_back(reader());
+    fixture.ask(*busy.back(), 0);
+  }
+  fixture.db->accept();
+  fixture.db->accept();
+  auto other = reader();
+  fixture.ask(*other, 1);
+  fixture.settle();
+  fixture.wire(0).result();  // the next that comes back
+  fixture.settle();
+  REQUIRE(fixture.db->attempts().size() == 1);
+  CHECK(fixture.db->attempts()[0].loop == fixture.loops[1].get());
+  fixture.db->accept();
+  CHECK(other->take() == "connection;");
+  // Both have their share now, and keep it while both are busy.
+  auto another = reader();
+  fixture.ask(*another, 1);
+  fixture.pass(100);
+  for (int i = 0; i < 5; ++i) {
+    fixture.wire(0).result();
+    fixture.settle();
+    CHECK(fixture.db->attempts().empty());
+  }
+}
+
+TEST_CASE("fewer connections than loops are handed round", "[db]") {
+  Options options = small();
+  options.max_connections = 1;
+  options.max_waiting = 100;
+  Fixture fixture(options, 2);
+  std::vector<std::unique_ptr<Asker>> busy;
+  for (int i = 0; i < 50; ++i) {
+    busy.push_back(reader());
+    fixture.ask(*busy.back(), 0);
+  }
+  fixture.db->accept();
+  auto other = reader();
+  fixture.ask(*other, 1);
+  for (int ms = 0; ms < 100 && fixture.db->attempts().empty(); ms += 10) {
+    fixture.pass(10);
+    fixture.wire(0).result();
+    fixture.settle();
+  }
+  REQUIRE(fixture.db->attempts().size() == 1);
+  CHECK(fixture.db->attempts()[0].loop == fixture.loops[1].get());
+  CHECK(fixture.db->wires().empty());
+}
+
+TEST_CASE("at the end everybody is told and nothing stays open", "[db]") {
+  Fixture fixture;
+  auto lent = reader(), between = holder(), waiting = reader(), after = reader();
+  fixture.open(*lent);
+  fixture.open(*between);
+  fixture.ask(*waiting);
+  fixture.database->stopLoop(*fixture.loops[0]);
+  CHECK(lent->take() == "connection;" + errorNote(ErrorKind::kShutdown));
+  CHECK(between->take() == "connection;" + errorNote(ErrorKind::kShutdown));
+  CHECK(waiting->take() == errorNote(ErrorKind::kShutdown));
+  CHECK(fixture.db->wires().empty());
+  fixture.ask(*after);
+  CHECK(after->take() == errorNote(ErrorKind::kShutdown));
+  const Numbers numbers = fixture.database->numbers();
+  CHECK(numbers.connections == 0);
+  CHECK(numbers.in_use == 0);
+  CHECK(numbers.waiting == 0);
+}
+
+TEST_CASE("a connection that comes after the end is not kept", "[db]") {
+  Fixture fixture;
+  auto asker = reader();
+  fixture.ask(*asker);
+  fixture.database->stopLoop(*fixture.loops[0]);
+  fixture.db->accept();
+  CHECK(fixture.db->wires().empty());
+}
+
+TEST_CASE("a thousand waiting are served without a thousand frames on the stack", "[db]") {
+  Options options = small();
+  options.max_waiting = 100'000;
+  options.max_connections = 1;
+  Fixture fixture(options);
+  // Each statement is answered before execute() returns.
+  fixture.db->on_execute = [](SimWire& wire) { wire.result(); };
+  std::vector<std::unique_ptr<Asker>> askers;
+  for (int i = 0; i < 50'000; ++i) {
+    askers.push_back(reader());
+    fixture.ask(*askers.back());
+  }
+  fixture.db->accept();
+  size_t served = 0;
+  for (const auto& asker : askers) served += asker->notes == "connection;result 0;";
+  CHECK(served == askers.size());
+}

@@ -148,6 +148,7 @@ class TablePart {
   void write() {
     addSchemas();
     addParameters();
+    addResponses();
     Json path = Json::object();
     if (table_.allows(kRead)) path["get"] = readOperation();
     if (table_.allows(kInsert)) path["post"] = insertOperation();
@@ -278,16 +279,21 @@ class TablePart {
   // The rows that a change or a deletion is for: where there is a key, by that.
   void addTarget(Json& list, bool equal) const {
     forShown([&](const Column& column) {
-      if (!isKeyColumn(column)) {
-        if (!equal) list.push_back(refTo("parameters", columnParameter(column)));
-        return;
+      const bool of_key = isKeyColumn(column);
+      if (of_key && (equal || column.name == firstOfKey())) {
+        list.push_back(targetParameter(column, equal));
+      } else if (!equal) {
+        list.push_back(refTo("parameters", columnParameter(column)));
       }
-      const std::string pattern = equal ? equalityPattern(column) : filterPattern(*table_.table, column);
-      Json made = parameter(parameterName(column.name), "query", "Which rows.",
-                            {{"type", "string"}, {"pattern", pattern}});
-      if (equal || column.name == firstOfKey()) made["required"] = true;
-      list.push_back(std::move(made));
     });
+  }
+
+  Json targetParameter(const Column& column, bool equal) const {
+    const std::string pattern = equal ? equalityPattern(column) : filterPattern(*table_.table, column);
+    Json made = parameter(parameterName(column.name), "query", "Which rows.",
+                          {{"type", "string"}, {"pattern", pattern}});
+    made["required"] = true;
+    return made;
   }
 
   const std::string& firstOfKey() const noexcept {
@@ -320,16 +326,8 @@ class TablePart {
     if (!document_["components"]["parameters"].contains(part("order"))) list.erase(1);
     addFilters(list);
     made["parameters"] = std::move(list);
-    Json answer{{"description", "The rows."}};
-    answer["headers"]["Content-Range"] =
-        header("Which rows, and how many there are: `0-24/3573`, `*` where it is not known.",
-               R"(^([0-9]+-[0-9]+|\*)\/([0-9]+|\*)$)");
-    answer["headers"]["ETag"] = header("Of this answer.", R"(^(W\/)?".*"$)");
-    answer["content"] = rows();
-    Json partial = answer;
-    partial["description"] = "Some of the rows, of which it is known how many there are.";
-    made["responses"]["200"] = std::move(answer);
-    made["responses"]["206"] = std::move(partial);
+    made["responses"]["200"] = refTo("responses", part("rows"));
+    made["responses"]["206"] = refTo("responses", part("rows"));
     made["responses"]["304"] = {{"description", "The answer still has the ETag in If-None-Match."}};
     addRefusals(made["responses"], {400, 404, 406, 416, 503, 504});
     return made;
@@ -341,18 +339,28 @@ class TablePart {
     return made;
   }
 
-  void addWritten(Json& responses, std::initializer_list<const char*> statuses) const {
-    for (const char* const status : statuses) {
-      Json& answer = responses[status];
-      const std::string_view code = status;
-      answer["description"] = code == "204"   ? "Done."
-                              : code == "201" ? "Made. With `return=representation` the rows."
-                                              : "Done. With `return=representation` the rows.";
-      if (code == "204") continue;
-      if (code == "201")
-        answer["headers"]["Location"] =
-            header("Of the row, where it is one and its key is known.", "^[^ ]+$");
-      answer["content"] = rows();
+  void addResponses() {
+    Json answer{{"description", "The rows; of a write with `return=representation` alone."}};
+    answer["headers"]["Content-Range"] =
+        header("Which rows, and how many there are: `0-24/3573`, `*` where it is not known.",
+               R"(^([0-9]+-[0-9]+|\*)\/([0-9]+|\*)$)");
+    answer["headers"]["ETag"] = header("Of this answer.", R"(^(W\/)?".*"$)");
+    answer["content"] = rows();
+    Json& responses = document_["components"]["responses"];
+    responses[part("rows")] = answer;
+    if (!table_.allows(kInsert) && !table_.allows(kUpsert)) return;
+    answer["description"] = "Made. With `return=representation` the rows.";
+    answer["headers"]["Location"] = header("Of the row, where it is one and its key is known.", "^[^ ]+$");
+    responses[part("made")] = std::move(answer);
+  }
+
+  void addWritten(Json& responses, std::initializer_list<std::string_view> statuses) const {
+    for (const std::string_view status : statuses) {
+      if (status == "204") {
+        responses["204"] = {{"description", "Done."}};
+      } else {
+        responses[std::string(status)] = refTo("responses", part(status == "201" ? "made" : "rows"));
+      }
     }
     addRefusals(responses, {400, 404, 406, 409, 412, 413, 415, 503, 504});
   }

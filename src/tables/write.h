@@ -14,12 +14,13 @@
 
 namespace roost::tables {
 
-// If-Match: whether a row is the one that the client has seen. `text` is what a GET writes for it, `version`
-// the cell of the table's version column (nullptr: it has none).
+// If-Match: whether a row is the one that the client has seen. `text` is what a GET writes for it; `version`
+// the cell of the table's version column, and of what type it is (nullptr: the table has none).
 class TagCheck {
  public:
   virtual ~TagCheck() = default;
-  virtual bool matches(std::string_view text, const db::Cell* version) const = 0;
+  virtual bool matches(std::string_view text, const db::ResultColumn* type,
+                       const db::Cell* version) const = 0;
 };
 
 struct WriteOptions {

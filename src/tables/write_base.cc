@@ -96,7 +96,6 @@ bool WriteBase::next(db::Statement& out) {
   steps_.pop_front();
   rows_ = 0;
   columns_ = nullptr;
-  wrote_ = wrote_ || step_.use == Use::kWrite;
   out = std::move(step_.statement);
   return true;
 }
@@ -143,8 +142,10 @@ void WriteBase::onTagRow(const db::Row& row) {
   if (options_.tag == nullptr) return;
   Representation text(output_, outputOptions(table_, zone()), Format::kJson, true);
   text.add(*columns_, row);
-  const db::Cell* const version = table_.version >= 0 ? &row[row.size() - 1] : nullptr;
-  tag_matches_ = options_.tag->matches(text.finish(), version);
+  const size_t last = row.size() - 1;
+  const bool has_version = table_.version >= 0 && !row[last].isNull();
+  tag_matches_ = options_.tag->matches(text.finish(), has_version ? &(*columns_)[last] : nullptr,
+                                       has_version ? &row[last] : nullptr);
 }
 
 void WriteBase::onResult(const db::Outcome& outcome) {
@@ -153,7 +154,7 @@ void WriteBase::onResult(const db::Outcome& outcome) {
 }
 
 bool WriteBase::onError(const db::Error& error) {
-  return fail(problemOf(error, &table_, wrote_));
+  return fail(problemOf(error, &table_, true));
 }
 
 bool WriteBase::fail(Problem problem) {

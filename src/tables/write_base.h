@@ -127,7 +127,6 @@ class WriteBase : public Operation {
 
   uint64_t rows_ = 0;  // that the statement under way has brought
   const db::ResultColumns* columns_ = nullptr;
-  bool wrote_ = false;
   bool failed_ = false;
   Problem problem_;
   OperationResult result_;

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace roost::http {
+class Exchange;
+struct RequestHead;
+}  // namespace roost::http
+
+namespace roost::modules::mysql {
+
+// What a request says that its content's length is; -1: nothing.
+int64_t announcedBytes(const http::RequestHead& head) noexcept;
+
+// A request's content as it comes, up to a limit.
+class BodyGatherer {
+ public:
+  // What is announced takes memory at once, up to 64 KiB; more, as it comes.
+  BodyGatherer(const http::Exchange& exchange, uint32_t max_bytes);
+
+  // False: it is larger than it may be.
+  bool add(std::string_view piece) {
+    if (piece.size() > max_bytes_ - text_.size()) return false;
+    text_.append(piece);
+    return true;
+  }
+  std::string_view text() const noexcept { return text_; }
+  void drop() noexcept { text_ = {}; }
+
+ private:
+  const size_t max_bytes_;
+  std::string text_;
+};
+
+}  // namespace roost::modules::mysql

@@ -1,0 +1,78 @@
+#include "modules/mysql/operation_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tables/db_problem.h"
+
+namespace roost::modules::mysql {
+
+OperationRunner::OperationRunner(std::vector<std::unique_ptr<tables::Operation>> operations, bool rolls_back,
+                                 OperationsDone& owner)
+    : operations_(std::move(operations)), rolls_back_(rolls_back), owner_(owner) {
+  transaction_ = rolls_back_ || operations_.size() > 1 ||
+                 std::any_of(operations_.begin(), operations_.end(),
+                             [](const auto& operation) { return operation->needsTransaction(); });
+}
+
+void OperationRunner::onConnection(db::Link& link) noexcept {
+  if (!transaction_) {
+    step_ = Step::kOperation;
+    return advance(link);
+  }
+  step_ = Step::kBegin;
+  link.execute({db::SqlText("START TRANSACTION"), {}});
+}
+
+void OperationRunner::onColumns(db::Link&, const db::ResultColumns& columns) noexcept {
+  if (step_ == Step::kOperation) current().onColumns(columns);
+}
+
+bool OperationRunner::onRow(db::Link&, const db::Row& row) noexcept {
+  if (step_ == Step::kOperation) current().onRow(row);
+  return true;
+}
+
+void OperationRunner::onResult(db::Link& link, const db::Outcome& outcome) noexcept {
+  if (step_ == Step::kOperation) current().onResult(outcome);
+  if (step_ != Step::kCommit) {
+    step_ = Step::kOperation;
+    return advance(link);
+  }
+  link.release();
+  owner_.onOperationsDone();
+}
+
+void OperationRunner::advance(db::Link& link) noexcept {
+  db::Statement statement;
+  for (; index_ < operations_.size(); ++index_) {
+    if (current().next(statement)) return link.execute(std::move(statement));
+    if (current().failed()) return fail(&link, current().problem(), 0);
+  }
+  if (transaction_ && !rolls_back_) {
+    step_ = Step::kCommit;
+    return link.execute({db::SqlText("COMMIT"), {}});
+  }
+  link.release();  // which rolls back what is open
+  owner_.onOperationsDone();
+}
+
+void OperationRunner::onError(db::Link* link, const db::Error& error) noexcept {
+  if (step_ == Step::kOperation && link != nullptr && current().onError(error)) return advance(*link);
+  const bool has_operation = index_ < operations_.size();
+  db::Error told = error;
+  // Whether a commit that was ended by force has come to be, nobody knows.
+  if (step_ == Step::kCommit && told.kind == db::ErrorKind::kTimeout) told.kind = db::ErrorKind::kLost;
+  // What was to be committed later is not there.
+  const bool may_be_done = step_ == Step::kCommit || (!transaction_ && has_operation && current().isWrite());
+  const tables::ExposedTable* const table = has_operation ? &current().table() : nullptr;
+  fail(link, tables::problemOf(told, table, may_be_done), tables::retryAfter(told));
+}
+
+void OperationRunner::fail(db::Link* link, const tables::Problem& problem, uint32_t retry_after_s) noexcept {
+  const tables::Problem told = problem;
+  if (link != nullptr) link->release();
+  owner_.onOperationFailed(index_, told, retry_after_s);
+}
+
+}  // namespace roost::modules::mysql

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "db/pool.h"
+#include "tables/operation.h"
+
+namespace roost::modules::mysql {
+
+// What an OperationRunner tells its owner, as the last thing that it does.
+class OperationsDone {
+ public:
+  virtual void onOperationsDone() noexcept = 0;
+  // The one at `index` has failed, or (the number of operations) the commit has. Nothing of them stays,
+  // unless the problem says that this is not known.
+  virtual void onOperationFailed(size_t index, const tables::Problem& problem,
+                                 uint32_t retry_after_s) noexcept = 0;
+
+ protected:
+  ~OperationsDone() = default;
+};
+
+// Carries operations out on one connection, one after the other: in a transaction where they need one, or
+// where there are several. A member of whoever answers; loop thread. Destroying it gives up: an open
+// transaction is rolled back.
+class OperationRunner final : public db::Work {
+ public:
+  // `rolls_back`: nothing stays, whatever they come to. `owner` outlives it.
+  OperationRunner(std::vector<std::unique_ptr<tables::Operation>> operations, bool rolls_back,
+                  OperationsDone& owner);
+
+  const std::vector<std::unique_ptr<tables::Operation>>& operations() const noexcept { return operations_; }
+  bool rollsBack() const noexcept { return rolls_back_; }
+
+ private:
+  enum class Step : uint8_t { kBegin, kOperation, kCommit };
+
+  void onConnection(db::Link& link) noexcept override;
+  void onColumns(db::Link& link, const db::ResultColumns& columns) noexcept override;
+  bool onRow(db::Link& link, const db::Row& row) noexcept override;
+  void onResult(db::Link& link, const db::Outcome& outcome) noexcept override;
+  void onError(db::Link* link, const db::Error& error) noexcept override;
+
+  tables::Operation& current() noexcept { return *operations_[index_]; }
+  void advance(db::Link& link) noexcept;
+  void fail(db::Link* link, const tables::Problem& problem, uint32_t retry_after_s) noexcept;
+
+  const std::vector<std::unique_ptr<tables::Operation>> operations_;
+  const bool rolls_back_;
+  bool transaction_ = false;
+  OperationsDone& owner_;
+  size_t index_ = 0;
+  Step step_ = Step::kBegin;
+};
+
+}  // namespace roost::modules::mysql

@@ -82,7 +82,7 @@ class Planner {
       const RowRange& range = *options_.range;
       const uint64_t first = std::max(plan_.offset, range.first);
       std::optional<uint64_t> end;  // behind the last
-      if (range.last) end = *range.last + 1;
+      if (range.last && *range.last < UINT64_MAX) end = *range.last + 1;
       if (query_.limit) end = std::min(end.value_or(UINT64_MAX), plan_.offset + *query_.limit);
       if (end && *end <= first) {
         context_.refuse("range_not_satisfiable",

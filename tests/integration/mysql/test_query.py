@@ -1,0 +1,206 @@
+"""mysql_query: statements of the configuration with parameters of requests."""
+
+import pytest
+
+QUERIES = {
+    "/q/customers/{country}": {
+        "sql": "SELECT id, name FROM customers WHERE country = :country AND id > :after ORDER BY id LIMIT :limit",
+        "parameters": {
+            "country": {"max_length": 2, "min_length": 2},
+            "after": {"type": "integer", "default": 0},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 2},
+        },
+    },
+    "/q/customer": {
+        "sql": "SELECT id, name, born FROM customers WHERE id = :id",
+        "parameters": {"id": {"type": "integer"}},
+        "result": "row",
+    },
+    "/q/total": {"sql": "SELECT SUM(total) FROM orders WHERE status = :status",
+                 "parameters": {"status": {"enum": ["open", "paid"]}}, "result": "value", "cache_s": 60, "decimal": "string"},
+    "/q/echo": {
+        "sql": "SELECT :s AS s, :n AS n, :d AS d, :b AS b, :t AS t, :j AS j",
+        "methods": ["GET", "POST"],
+        "parameters": {
+            "s": {"default": None, "nullable": True}, "n": {"type": "number", "default": None}, "d": {"type": "decimal", "default": None},
+            "b": {"type": "boolean", "default": None}, "t": {"type": "datetime", "default": None}, "j": {"type": "json", "default": None},
+        },
+        "result": "row",
+    },
+    "/q/many": {"sql": "SELECT seq FROM seq_1_to_100", "max_rows": 10},
+}
+WRITES = {
+    "/q/note": {
+        "sql": "INSERT INTO notes (author, text) VALUES (:author, :text)",
+        "parameters": {"author": {"max_length": 40}, "text": {}},
+        "result": "affected",
+    },
+    "/q/move": {
+        "sql": [
+            "UPDATE accounts SET balance = balance - :amount WHERE id = :source",
+            "UPDATE accounts SET balance = balance + :amount WHERE id = :target",
+        ],
+        "parameters": {"amount": {"type": "decimal", "minimum": 0.01}, "source": {"type": "integer"}, "target": {"type": "integer"}},
+        "result": "none",
+    },
+    "/q/renamed": {
+        "sql": ["UPDATE notes SET text = :text WHERE id = :id", "SELECT id, text FROM notes WHERE id = :id"],
+        "methods": ["PUT"],
+        "parameters": {"text": {}, "id": {"type": "integer", "from": "query"}},
+        "result": "row",
+    },
+}
+
+
+def routes(queries):
+    return [{"path": path, "mysql_query": query} for path, query in queries.items()]
+
+
+@pytest.fixture
+def query(rest):
+    return rest(routes=routes(QUERIES))
+
+
+def test_values_come_from_path_and_query(query):
+    answer = query.get("customers/de", path="/q/")
+    assert (answer.status, answer.json()) == (200, [{"id": 3, "name": "Customer 3"}, {"id": 6, "name": "Customer 6"}])
+    answer = query.get("customers/ch?after=100&limit=1", path="/q/")
+    assert answer.json() == [{"id": 101, "name": "Customer 101"}]
+    assert query.get("customers/xx", path="/q/").json() == []
+
+
+def test_forms_of_rows(query):
+    assert query.get("customers/de", path="/q/", Accept="text/csv").body == b"id,name\r\n3,Customer 3\r\n6,Customer 6\r\n"
+    lines = query.get("customers/de", path="/q/", Accept="application/x-ndjson").body
+    assert lines == b'{"id":3,"name":"Customer 3"}\n{"id":6,"name":"Customer 6"}\n'
+    one = query.get("customers/de?limit=1", path="/q/", Accept="application/vnd.pgrst.object+json")
+    assert one.json() == {"id": 3, "name": "Customer 3"}
+    assert query.get("customers/de", path="/q/", Accept="application/vnd.pgrst.object+json").status == 406
+    assert query.get("customers/de", path="/q/", Accept="image/png").status == 406
+
+
+def test_one_row_or_none(query):
+    assert query.get("customer?id=7", path="/q/").json() == {"id": 7, "name": "Customer 7", "born": "1951-11-11"}
+    answer = query.get("customer?id=7000", path="/q/")
+    assert (answer.status, answer.json()["code"]) == (404, "no_row")
+
+
+def test_a_value_that_is_kept(query):
+    first = query.get("total?status=open", path="/q/")
+    assert first.status == 200 and isinstance(first.json(), str)
+    assert first.header("Cache-Control") == "max-age=60"
+    again = query.get("total?status=open", path="/q/", If_None_Match=first.header("ETag"))
+    assert (again.status, again.body) == (304, b"")
+    assert query.get("total?status=paid", path="/q/").json() != first.json()
+
+
+def test_kept_answers_do_not_ask_the_database_again(start_rest, database):
+    server = start_rest(routes=routes({"/q/count": {"sql": "SELECT COUNT(*) FROM notes", "result": "value", "cache_s": 3600},
+                                       "/q/now": {"sql": "SELECT COUNT(*) FROM notes", "result": "value"}}),
+                        database=database, worker_processes=1)
+    assert server.get("count", path="/q/").json() == 0
+    server.mariadb.run("INSERT INTO notes (text) VALUES ('one')", database)
+    assert server.get("now", path="/q/").json() == 1
+    assert server.get("count", path="/q/").json() == 0
+
+
+@pytest.mark.parametrize("body, expected", [
+    ({"s": "größe", "n": 1.5, "b": True}, {"s": "größe", "n": 1.5, "d": None, "b": 1, "t": None, "j": None}),
+    ({"s": None, "d": 12345678901234567890.5}, {"s": None, "d": "12345678901234567000"}),
+    ({"j": {"a": [1, None]}}, {"j": '{"a":[1,null]}'}),
+    ({"t": "2026-11-20T22:13:05Z"}, {"t": "2026-11-20 22:13:05"}),
+])
+def test_values_of_a_json_body(query, body, expected):
+    answer = query.post("echo", body, path="/q/")
+    assert answer.status == 200, answer.body
+    said = {key: str(value) if key == "d" and value is not None else value for key, value in answer.json().items()}
+    for key, value in expected.items():
+        if key == "d" and value is not None:
+            assert said[key].startswith("123456789012345")
+        elif key == "t" and value is not None:
+            assert said[key].startswith(value)
+        else:
+            assert said[key] == value
+
+
+def test_values_of_a_form(query):
+    answer = query.post("echo", b"s=a+b%26c&n=2", path="/q/", Content_Type="application/x-www-form-urlencoded")
+    assert answer.json()["s"] == "a b&c" and answer.json()["n"] == 2
+
+
+@pytest.mark.parametrize("target, code, detail", [
+    ("customers/deu", "bad_value", 'parameter "country": has more than 2 characters'),
+    ("customers/de?limit=0", "bad_value", 'parameter "limit": is less than 1'),
+    ("customers/de?limit=51", "bad_value", 'parameter "limit": is greater than 50'),
+    ("customers/de?limit=1&limit=2", "repeated_parameter", 'parameter "limit": stands twice'),
+    ("customers/de?nolimit=1", "unknown_parameter", 'there is no parameter "nolimit"'),
+    ("customers/de?country=at", "unknown_parameter", 'there is no parameter "country"'),
+    ("customers/de?limit=%zz", "bad_encoding", "a '%' without two hexadecimal digits behind it"),
+    ("customer", "missing_parameter", 'parameter "id": is missing'),
+    ("total?status=hidden", "bad_value", 'parameter "status": is none of open, paid'),
+])
+def test_what_is_refused(query, target, code, detail):
+    answer = query.get(target, path="/q/")
+    assert (answer.status, answer.json()["code"], answer.json()["detail"]) == (400, code, detail)
+
+
+@pytest.mark.parametrize("value", ["x", "1.5", "9223372036854775808", "", "1e3", "0x10", " 1"])
+def test_an_integer_is_one(query, value):
+    from urllib.parse import quote
+    answer = query.get("customer?id=" + quote(value), path="/q/")
+    assert answer.status == 400 and answer.json()["detail"].startswith('parameter "id": ')
+
+
+@pytest.mark.parametrize("body, fields, status", [
+    (b"{", {}, 400), (b"[]", {}, 400), (b'[{"s": "a"}]', {}, 400), (b'{"s": "a", "s": "b"}', {}, 400), (b'{"x": 1}', {}, 400),
+    (b'{"n": null}', {}, 400), (b'{"n": "x"}', {}, 400), (b"s=a", {"Content_Type": "text/plain"}, 415),
+    (b'{"s": "' + b"a" * 70000 + b'"}', {}, 413),
+])
+def test_bodies_that_are_refused(query, body, fields, status):
+    answer = query.post("echo", body, path="/q/", **fields)
+    assert answer.status == status, answer.body
+    assert answer.header("Content-Type") == "application/problem+json"
+
+
+def test_too_many_rows_are_the_servers_fault(query):
+    answer = query.get("many", path="/q/")
+    assert (answer.status, answer.json()["code"]) == (500, "too_many_rows")
+
+
+def test_methods(query):
+    answer = query.send("DELETE", "echo", path="/q/")
+    assert (answer.status, answer.header("Allow")) == (405, "GET, HEAD, POST, OPTIONS")
+    answer = query.send("OPTIONS", "echo", path="/q/")
+    assert (answer.status, answer.header("Allow")) == (204, "GET, HEAD, POST, OPTIONS")
+    answer = query.head("customer?id=7", path="/q/")
+    assert answer.status == 200 and answer.body == b"" and int(answer.header("Content-Length")) > 10
+
+
+def test_statements_that_write(start_rest, database):
+    server = start_rest(routes=routes(WRITES), database=database)
+    answer = server.post("note", {"author": "Ada", "text": "hello"}, path="/q/")
+    assert answer.json() == {"affected": 1, "insert_id": 1}
+    assert server.mariadb.value("SELECT CONCAT(author, text) FROM notes", database) == "Adahello"
+    answer = server.put("renamed?id=1", {"text": "good bye"}, path="/q/")
+    assert answer.json() == {"id": 1, "text": "good bye"}
+    assert server.get("note", path="/q/").status == 405
+
+
+def test_several_statements_happen_all_or_not_at_all(start_rest, database):
+    server = start_rest(routes=routes(WRITES), database=database)
+    balance = "SELECT GROUP_CONCAT(balance ORDER BY id) FROM accounts WHERE id < 3"
+    assert server.post("move", {"amount": 4, "source": 1, "target": 2}, path="/q/").status == 204
+    assert server.mariadb.value(balance, database) == "6.00,24.00"
+    answer = server.post("move", {"amount": 25, "source": 2, "target": 1}, path="/q/")  # would leave less than nothing
+    assert (answer.status, answer.json()["code"]) == (400, "check_violation")
+    answer = server.post("move", {"amount": 99999990, "source": 3, "target": 1}, path="/q/")
+    assert answer.status == 400
+    assert server.mariadb.value(balance, database) == "6.00,24.00"
+
+
+def test_a_mistake_in_the_statement_is_the_servers_fault(rest):
+    server = rest(routes=routes({"/q/wrong": {"sql": "SELECT FROM WHERE"}, "/q/gone": {"sql": "SELECT * FROM nowhere"}}))
+    for name in ("wrong", "gone"):
+        answer = server.get(name, path="/q/")
+        assert answer.status in (500, 503)
+        assert b"SELECT" not in answer.body and b"nowhere" not in answer.body

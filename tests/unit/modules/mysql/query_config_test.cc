@@ -1,0 +1,161 @@
+#include "modules/mysql/query_config.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.h"
+#include "config/schema.h"
+#include "modules/mysql/query_cache.h"
+
+namespace roost::embedded {
+extern const std::string_view mysql_query_schema;
+}
+
+namespace roost::modules::mysql {
+namespace {
+
+const config::Schema& schema() {
+  static const config::Schema made = [] {
+    auto result = config::Schema::assemble(config::coreSchemaText(),
+                                           {{"mysql_query", embedded::mysql_query_schema, true}});
+    REQUIRE(result.ok());
+    return std::move(result).value();
+  }();
+  return made;
+}
+
+// What is loaded of a route's key; the errors' text where it is refused.
+struct Read {
+  explicit Read(const std::string& key, const std::vector<std::string>& path_names = {})
+      : loaded(config::loadText(
+            R"({"http": {"sites": [{"routes": [{"path": "/q", "mysql_query": )" + key + "}]}]}}", "test.json",
+            schema())) {
+    if (!loaded.ok()) {
+      error = loaded.errorText();
+      return;
+    }
+    auto read = QueryRouteConfig::fromConfig(
+        loaded.config->root()["http"]["sites"].at(0)["routes"].at(0)["mysql_query"], path_names);
+    if (read.ok()) {
+      route = std::move(read).value();
+    } else {
+      error = read.status().message();
+    }
+  }
+  config::LoadResult loaded;
+  QueryRouteConfig route;
+  std::string error;
+};
+
+TEST_CASE("what reads is asked for by GET, what may write by POST", "[mysql]") {
+  struct Case {
+    const char* sql;
+    bool writes;
+    const char* allow;
+  };
+  const std::vector<Case> cases = {
+      {R"("SELECT 1")", false, "GET, HEAD, OPTIONS"},
+      {R"("with a as (select 1) select * from a")", false, "GET, HEAD, OPTIONS"},
+      {R"("(SELECT 1) UNION (SELECT 2)")", false, "GET, HEAD, OPTIONS"},
+      {R"("INSERT INTO t VALUES (1)")", true, "POST, OPTIONS"},
+      {R"("CALL p()")", true, "POST, OPTIONS"},
+      {R"(["SELECT 1", "DELETE FROM t"])", true, "POST, OPTIONS"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.sql);
+    const Read read(std::string(R"({"sql": )") + c.sql + "}");
+    CHECK(read.error.empty());
+    CHECK(read.route.writes == c.writes);
+    CHECK(read.route.allow() == c.allow);
+  }
+}
+
+TEST_CASE("parameters are of a type and stand somewhere", "[mysql]") {
+  const Read read(R"({"sql": "SELECT :a, :b, :c, :part", "parameters": {
+      "a": {"type": "integer", "minimum": 1, "maximum": 9, "default": 5}, "b": {"from": "body", "nullable": "on"},
+      "c": {"type": "date", "default": null}}})",
+                  {"part", "unused"});
+  REQUIRE(read.error.empty());
+  const auto& parameters = read.route.parameters;
+  REQUIRE(parameters.size() == 5);
+  CHECK(!parameters[0].required);
+  CHECK(parameters[0].fallback == "5");
+  CHECK(parameters[0].from == QueryParameter::From::kQueryOrBody);
+  CHECK(parameters[1].required);
+  CHECK(parameters[1].nullable);
+  CHECK(parameters[1].from == QueryParameter::From::kBody);
+  CHECK(!parameters[2].required);
+  CHECK(parameters[2].fallback_is_null);
+  CHECK(parameters[3].name == "part");
+  CHECK(parameters[3].from == QueryParameter::From::kPath);
+  CHECK(parameters[4].name == "unused");
+  CHECK(read.route.statements[0].text.view() == "SELECT ?, ?, ?, ?");
+  CHECK(read.route.statements[0].arguments == std::vector<uint16_t>{0, 1, 2, 3});
+  std::string why;
+  CHECK(parameters[0].admits(db::Value::ofInt(9), why));
+  CHECK(!parameters[0].admits(db::Value::ofInt(10), why));
+  CHECK(why == "is greater than 9");
+}
+
+TEST_CASE("what contradicts itself is refused in words", "[mysql]") {
+  struct Case {
+    const char* key;
+    const char* error;
+  };
+  const std::vector<Case> cases = {
+      {R"({"sql": "SELECT :x"})", "sql names :x, which is not among its parameters (character 8)"},
+      {R"({"sql": ["SELECT 1", "SELECT ?"]})", "sql[1] holds a '?': give the parameter a name (character 8)"},
+      {R"({"sql": "SELECT 1", "parameters": {"x": {}}})", "parameters: no statement uses \"x\""},
+      {R"({"sql": "SELECT :x", "parameters": {"x": {"from": "path"}}})",
+       "parameters.x: stands in the path, where the route has no part of that name"},
+      {R"({"sql": "SELECT :x", "parameters": {"x": {"minimum": 1}}})",
+       "parameters.x: \"minimum\" and \"maximum\" are for numbers"},
+      {R"({"sql": "SELECT :x", "parameters": {"x": {"type": "integer", "minimum": 2, "maximum": 1}}})",
+       "parameters.x: \"minimum\" exceeds \"maximum\""},
+      {R"({"sql": "SELECT :x", "parameters": {"x": {"type": "integer", "maximum": 3, "default": 4}}})",
+       "parameters.x: \"default\" is greater than 3"},
+      {R"({"sql": "SELECT :x", "parameters": {"x": {"enum": ["a", "b"], "default": "c"}}})",
+       "parameters.x: \"default\" is none of a, b"},
+      {R"({"sql": "DELETE FROM t", "methods": ["GET"]})",
+       "methods: a statement that may write cannot be asked for by GET, which anybody may repeat"},
+      {R"({"sql": "DELETE FROM t", "cache_s": 5})", "cache_s: a statement may write"},
+      {R"({"sql": "SET autocommit = 0"})", "sql: SET would change the connection for others"},
+      {R"({"sql": "commit"})", "sql: COMMIT would change the connection for others"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.key);
+    CHECK(Read(c.key).error == c.error);
+  }
+}
+
+TEST_CASE("a cache keeps answers for their time, and the ones used last", "[mysql]") {
+  QueryCache cache;
+  cache.put("a", BufferRef::copyOf("first"), 100);
+  CHECK(cache.find("a", 99).view() == "first");
+  CHECK(!cache.find("b", 0));
+  CHECK(!cache.find("a", 100));
+  CHECK(!cache.find("a", 0));  // too old once, gone for good
+
+  cache.put("a", BufferRef::copyOf("one"), 100);
+  cache.put("a", BufferRef::copyOf("two"), 100);
+  CHECK(cache.find("a", 0).view() == "two");
+  for (size_t i = 0; i < QueryCache::kMostEntries - 1; ++i)
+    cache.put(std::to_string(i), BufferRef::copyOf("x"), 100);
+  CHECK(cache.find("a", 0));
+  cache.put("another", BufferRef::copyOf("x"), 100);
+  CHECK(cache.find("a", 0));
+  CHECK(!cache.find("0", 0));  // the one that was not asked for the longest time
+
+  const std::string large(QueryCache::kMostBytes / 4 - 10, 'x');
+  for (const char* key : {"l1", "l2", "l3", "l4", "l5"}) cache.put(key, BufferRef::copyOf(large), 100);
+  CHECK(cache.find("l5", 0));
+  CHECK(!cache.find("l1", 0));
+  cache.put("huge", BufferRef::copyOf(std::string(QueryCache::kMostBytes, 'x')), 100);
+  CHECK(!cache.find("huge", 0));
+  CHECK(cache.find("l5", 0));
+}
+
+}  // namespace
+}  // namespace roost::modules::mysql

@@ -36,6 +36,9 @@
 #ifdef ROOST_HAS_METRICS_PAGE
 #include "modules/metrics_page/metrics_page.h"
 #endif
+#ifdef ROOST_HAS_MYSQL
+#include "modules/mysql/mysql.h"
+#endif
 #ifdef ROOST_HAS_PUSH
 #include "modules/push/push.h"
 #endif
@@ -114,6 +117,9 @@ std::vector<std::unique_ptr<module::Module>> makeBuiltinModules() {
 #endif
 #ifdef ROOST_HAS_METRICS_PAGE
   modules.push_back(modules::metrics_page::makeMetricsPage());
+#endif
+#ifdef ROOST_HAS_MYSQL
+  for (auto& module : modules::mysql::makeMysql()) modules.push_back(std::move(module));
 #endif
 #ifdef ROOST_HAS_PUSH
   for (auto& module : modules::push::makePush()) modules.push_back(std::move(module));

@@ -19,6 +19,7 @@ constexpr const char* kSqlMode =
     "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 constexpr unsigned long kMaxPacketBytes = 1UL << 30;  // the protocol's own bound
 
+constexpr const char* kSystemCas = "/etc/ssl/certs";
 constexpr unsigned int kGraceSeconds = 1;       // the server ends the statement before the library gives up
 constexpr size_t kSideStackBytes = 128 * 1024;  // of the non-blocking interface; only what is touched is had
 
@@ -42,16 +43,19 @@ void setFile(MYSQL* mysql, enum mysql_option option, const std::string& path) {
 }
 
 void setTls(MYSQL* mysql, const TlsOptions& tls) {
+  const bool verifies = tls.mode == TlsMode::kVerifyCa || tls.mode == TlsMode::kVerifyName;
   if (tls.mode != TlsMode::kOff) {
     setFile(mysql, MYSQL_OPT_SSL_CA, tls.ca_file);
     setFile(mysql, MYSQL_OPT_SSL_CERT, tls.cert_file);
     setFile(mysql, MYSQL_OPT_SSL_KEY, tls.key_file);
+    if (verifies && tls.ca_file.empty()) set(mysql, MYSQL_OPT_SSL_CAPATH, kSystemCas);
   }
 #if ROOST_MARIADB_CLIENT
+  // With authorities given the chain is verified whatever this says, which is about the name.
   const ClientBool on = tls.mode != TlsMode::kOff;
-  const ClientBool verify = tls.mode == TlsMode::kVerifyName || tls.mode == TlsMode::kVerifyCa;
+  const ClientBool by_name = tls.mode == TlsMode::kVerifyName;
   set(mysql, MYSQL_OPT_SSL_ENFORCE, &on);
-  set(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
+  set(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &by_name);
 #else
   unsigned int mode = SSL_MODE_DISABLED;
   if (tls.mode == TlsMode::kRequired) mode = SSL_MODE_REQUIRED;

@@ -478,7 +478,9 @@ void Core::close() noexcept {
   if (std::exchange(closed_, true)) return;
   loop_.cancel(*this);
   unwatch();
-  if (step_ != Step::kIdle) ::shutdown(fd_, SHUT_RDWR);
+  // Where the library has found the connection dead it has closed the socket, and the number may be
+  // another's.
+  if (step_ != Step::kIdle && mysql_->net.pvio != nullptr) ::shutdown(fd_, SHUT_RDWR);
   if (suspended_) {
     for (int i = 0; i < kUnwindCalls && carryOn(waits_for_) != 0; ++i) {
     }

@@ -10,8 +10,8 @@ namespace roost::db {
 
 namespace {
 
-// An empty value is no NULL.
-const char kEmpty[1] = {0};
+// SERVER_MORE_RESULTS_EXIST, which Oracle writes with one letter more.
+constexpr uint32_t kMoreResults = 8;
 
 MYSQL_BIND bindOf(const Value& value) noexcept {
   MYSQL_BIND bind;
@@ -120,7 +120,7 @@ void Prepared::describe(const MYSQL_FIELD* fields, size_t count) {
 
 void Prepared::noteStatus(uint32_t status, uint32_t warnings) noexcept {
   in_transaction_ = (status & SERVER_STATUS_IN_TRANS) != 0;
-  more_results_ = (status & SERVER_MORE_RESULTS_EXIST) != 0;
+  more_results_ = (status & kMoreResults) != 0;
   warnings_ = warnings;
 }
 

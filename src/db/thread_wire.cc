@@ -1,5 +1,6 @@
 #include "db/thread_wire.h"
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "db/prepared.h"
 #include "db/statement_cache.h"
 #include "event/loop.h"
@@ -43,7 +45,7 @@ class Core final : public ThreadSession, public event::IoHandler, public std::en
         home_(loop),
         max_packet_bytes_(session.max_packet_bytes),
         mysql_(std::move(session.mysql)),
-        fd_(static_cast<int>(mysql_->net.fd)),
+        socket_(::fcntl(static_cast<int>(mysql_->net.fd), F_DUPFD_CLOEXEC, 0)),
         thread_id_(mysql_thread_id(mysql_.get())),
         statements_(max_statements) {}
 
@@ -90,7 +92,8 @@ class Core final : public ThreadSession, public event::IoHandler, public std::en
   event::Loop& home_;
   const size_t max_packet_bytes_;
   MysqlPtr mysql_;  // the thread's, once it serves
-  const int fd_;
+  // The loop's own name of the socket, since the library closes its own when it likes.
+  const UniqueFd socket_;
   const uint64_t thread_id_;
   std::atomic<uint64_t> prepares_{0};
 
@@ -111,11 +114,11 @@ class Core final : public ThreadSession, public event::IoHandler, public std::en
 };
 
 void Core::watch() noexcept {
-  if (!watched_) watched_ = home_.add(fd_, EPOLLIN, *this).ok();
+  if (!watched_) watched_ = home_.add(socket_.get(), EPOLLIN, *this).ok();
 }
 
 void Core::unwatch() noexcept {
-  if (std::exchange(watched_, false)) home_.remove(fd_);
+  if (std::exchange(watched_, false)) home_.remove(socket_.get());
 }
 
 void Core::onIo(uint32_t /*events*/) noexcept {
@@ -128,7 +131,7 @@ void Core::onIo(uint32_t /*events*/) noexcept {
 bool Core::alive() noexcept {
   if (state_ == State::kDead) return false;
   char byte = 0;
-  return ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
+  return ::recv(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
 void Core::execute(const Statement& statement) noexcept {
@@ -218,7 +221,7 @@ void Core::fail(const Error& error) noexcept {
 // The thread ends by itself: at once where it is idle, else because its socket does.
 void Core::leave() noexcept {
   unwatch();
-  if (state_ != State::kIdle) ::shutdown(fd_, SHUT_RDWR);
+  if (state_ != State::kIdle) ::shutdown(socket_.get(), SHUT_RDWR);
   state_ = State::kDead;
   listener_ = nullptr;
   const std::lock_guard<std::mutex> lock(mutex_);

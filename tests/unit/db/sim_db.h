@@ -39,7 +39,6 @@ class SimWire final : public Wire {
   const uint64_t id;
   uint32_t kills_open = 0;    // asked for and not answered
   bool kill_may_hit = false;  // answered, and nothing has been executed since
-  std::string last_work;      // free for the test
 
   // ---- Wire ----
   void setListener(WireListener& listener) noexcept override { listener_ = &listener; }

@@ -11,6 +11,8 @@ SCHEMA = json.loads((REPOSITORY / "conf/server.schema.json").read_text())
 NEEDED = {"http.sites[].routes[]": {"path": "/", "static": {}}}
 # Likewise beside a key of the outermost object.
 BESIDE = {("fd_table",): {"accept": "reuseport"}}
+# Keys of routes that need the database.
+DATABASE = {"mysql_rest", "mysql_query"}
 
 
 def examples(schema, path=()):
@@ -38,12 +40,15 @@ def surroundings(path):
     if name in NEEDED:
         return dict(NEEDED[name])
     schema = schema_at(path)
-    example = (schema_at(path[:-1]).get("x-example") or [{}])[0] if path[-1] == "[]" else schema.get("x-example") or {}
+    example = schema.get("x-example") or {}
+    if path[-1] == "[]":  # the first of the list's that is an object
+        example = next((item for item in schema_at(path[:-1]).get("x-example") or [] if isinstance(item, dict)), {})
     return {key: example[key] for key in schema.get("required", []) if isinstance(example, dict) and key in example}
 
 
 def configuration(path, value):
     """A configuration with this value at this place."""
+    needs_database = False
     while path:
         *outer, key = path
         if key == "[]":
@@ -55,8 +60,9 @@ def configuration(path, value):
             if key == "regex":
                 around.pop("path", None)
             value = {**around, key: value}
+            needs_database = needs_database or key in DATABASE
         path = tuple(outer)
-    return value
+    return {"mysql": {"mysql_started": "on"}, **value} if needs_database else value
 
 
 @pytest.mark.parametrize("path, value", list(examples(SCHEMA)), ids=lambda part: ".".join(part) if isinstance(part, tuple) else "")

@@ -32,6 +32,13 @@ void weakenTag(http::ResponseHead& head) {
   head.add("ETag", weak);
 }
 
+// A part in bytes is one of the content as it was not coded; in another unit (rows of a table) the content is
+// whole in itself.
+bool isPartInBytes(const http::ResponseHead& head) noexcept {
+  const std::string_view range = head.get("Content-Range");
+  return range.empty() ? head.status == 206 : range.substr(0, 5) == "bytes";
+}
+
 bool mayTransform(const http::ResponseHead& head) noexcept {
   return !head.has("Content-Encoding") && !http::hasCacheDirective(head, "no-transform");
 }
@@ -94,7 +101,7 @@ void Policy::onHead(http::Exchange& exchange, http::ResponseHead& head, bool fin
   if (head.negotiated || !mayTransform(head)) return;
   const bool not_modified = head.status == 304;
   if (!not_modified) {
-    if (!hasContent(head.status) || head.status == 206 || head.has("Content-Range")) return;
+    if (!hasContent(head.status) || isPartInBytes(head)) return;
     if (fin && !exchange.isHead()) return;
     if (!applies(head.get("Content-Type"), head.content_length)) return;
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/cell_pool.h"
 #include "db/pool.h"
@@ -33,6 +34,34 @@ constexpr size_t kMostMergedBytes = 32 << 20;
 // than the server waits for us (net_write_timeout, 60 s) before it ends the connection.
 constexpr event::Nanos kMostBlocked = std::chrono::seconds(30);
 
+// Strings that have been large enough for a piece, for the next answers of this thread.
+class Pieces {
+ public:
+  static std::string take() {
+    if (spare().empty()) {
+      std::string made;
+      made.reserve(kPieceBytes + (kPieceBytes >> 2));
+      return made;
+    }
+    std::string taken = std::move(spare().back());
+    spare().pop_back();
+    return taken;
+  }
+  static void give(std::string&& piece) noexcept {
+    if (piece.capacity() < kPieceBytes || piece.capacity() > 4 * kPieceBytes || spare().size() == kMost)
+      return;
+    piece.clear();
+    spare().push_back(std::move(piece));
+  }
+
+ private:
+  static constexpr size_t kMost = 16;
+  static std::vector<std::string>& spare() noexcept {
+    thread_local std::vector<std::string> kept;
+    return kept;
+  }
+};
+
 // What a request has become by the time that it needs the database.
 struct ReadJob {
   tables::ReadPlan plan;
@@ -55,7 +84,10 @@ class ReadWork final : public http::ExchangeListener,
         options_(outputOptions()),
         writer_(job_.plan.columns, options_),
         is_head_(exchange.isHead()) {}
-  ~ReadWork() override { loop_.cancel(*this); }
+  ~ReadWork() override {
+    loop_.cancel(*this);
+    Pieces::give(std::move(out_));
+  }
 
   // http::ExchangeListener
   void onBody(std::string_view piece, bool) noexcept override { exchange_.consumed(piece.size()); }
@@ -94,7 +126,10 @@ class ReadWork final : public http::ExchangeListener,
     step_ = step;
     link.execute(std::move(statement));
   }
-  void executeRows(db::Link& link) noexcept { execute(link, Step::kRows, job_.plan.rows); }
+  void executeRows(db::Link& link) noexcept {
+    if (merge_ == std::nullopt) out_ = Pieces::take();
+    execute(link, Step::kRows, std::move(job_.plan.rows));
+  }
   void onTotal(db::Link& link) noexcept;
   void executeEmbed(db::Link& link) noexcept;
   void writeRow(const db::Row& row);
@@ -107,7 +142,7 @@ class ReadWork final : public http::ExchangeListener,
   event::Loop& loop_;
   const ReadSite site_;
   const tables::ExposedTable& table_;
-  const ReadJob job_;
+  ReadJob job_;
   const tables::OutputOptions options_;
   const tables::RowWriter writer_;
   std::optional<EmbedMerge> merge_;
@@ -123,14 +158,11 @@ class ReadWork final : public http::ExchangeListener,
   const bool is_head_;
 };
 
-// Where the connection died before a row came, this is called once more.
 void ReadWork::onConnection(db::Link& link) noexcept {
   link_ = &link;
-  out_.clear();
-  facts_ = {};
   if (!job_.plan.embeds.empty()) merge_.emplace(job_.plan.embeds, options_);
-  if (job_.plan.explain) return execute(link, Step::kExplain, *job_.plan.explain);
-  if (job_.plan.count) return execute(link, Step::kCount, *job_.plan.count);
+  if (job_.plan.explain) return execute(link, Step::kExplain, std::move(*job_.plan.explain));
+  if (job_.plan.count) return execute(link, Step::kCount, std::move(*job_.plan.count));
   executeRows(link);
 }
 
@@ -216,7 +248,8 @@ void ReadWork::onResult(db::Link& link, const db::Outcome&) noexcept {
     case Step::kExplain:
       facts_.rows = 0;
       // A small number may as well be the right one.
-      if (job_.plan.count && number_ <= kEstimateFrom) return execute(link, Step::kCount, *job_.plan.count);
+      if (job_.plan.count && number_ <= kEstimateFrom)
+        return execute(link, Step::kCount, std::move(*job_.plan.count));
       return onTotal(link);
     case Step::kCount:
       facts_.exact = true;

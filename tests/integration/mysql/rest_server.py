@@ -70,7 +70,7 @@ class RestServer(Server):
         self.mariadb, self.path = mariadb, path
         if wait:
             try:
-                eventually(lambda: self.get("").status != 503, "the tables are there", 30)
+                eventually(lambda: all(self.get("").status != 503 for _ in range(4)), "each loop has the tables", 30)
             except BaseException:
                 self.kill()
                 raise

@@ -48,6 +48,18 @@ void place(Value& root, const std::string& pointer, Value value) {
   at->key = std::move(key);
 }
 
+// Of a member whose key is free: additionalProperties; nullptr where the key is a known one, or none is free.
+const SchemaJson* freeSchemaOf(const SchemaJson& schema, std::string_view key) {
+  const auto others = schema.find("additionalProperties");
+  const bool is_free = others != schema.end() && others->is_object() && schemaOf(schema, key) == nullptr;
+  return is_free ? &*others : nullptr;
+}
+
+const SchemaJson* memberSchemaOf(const SchemaJson& schema, std::string_view key) {
+  const SchemaJson* known = schemaOf(schema, key);
+  return known != nullptr ? known : freeSchemaOf(schema, key);
+}
+
 // Old spellings below value go where the schema says; what the schema ignores goes away.
 void moveAliases(Value& root, Value& value, const SchemaJson& schema,
                  std::vector<std::pair<std::string, Value>>& moved, Errors& errors) {
@@ -182,12 +194,14 @@ class Completer {
     }
     for (Value& member : value.children) {
       if (!value.is(Kind::kObject)) break;
-      if (const SchemaJson* known = schemaOf(schema, member.key)) inherit(member, *known);
+      if (const SchemaJson* known = memberSchemaOf(schema, member.key)) inherit(member, *known);
     }
   }
 
  private:
   void fillObject(Value& value, const SchemaJson& schema) {
+    for (Value& member : value.children)
+      if (const SchemaJson* free = freeSchemaOf(schema, member.key)) fill(member, *free);
     const auto properties = schema.find("properties");
     if (properties == schema.end()) return;
     for (const auto& [key, known] : properties->items()) {
@@ -251,7 +265,7 @@ void resolvePaths(Value& value, const SchemaJson& schema, const std::string& bas
   for (Value& child : value.children) {
     const auto items = schema.find("items");
     if (value.is(Kind::kArray) && items != schema.end()) resolvePaths(child, *items, base_directory);
-    const SchemaJson* known = value.is(Kind::kObject) ? schemaOf(schema, child.key) : nullptr;
+    const SchemaJson* known = value.is(Kind::kObject) ? memberSchemaOf(schema, child.key) : nullptr;
     if (known != nullptr) resolvePaths(child, *known, base_directory);
   }
 }

@@ -88,8 +88,8 @@ def test_one_row_or_none(query):
 def test_a_value_that_is_kept(query):
     first = query.get("total?status=open", path="/q/")
     assert first.status == 200 and isinstance(first.json(), str)
-    assert first.header("Cache-Control") == "max-age=60"
-    again = query.get("total?status=open", path="/q/", If_None_Match=first.header("ETag"))
+    assert first["Cache-Control"] == "max-age=60"
+    again = query.get("total?status=open", path="/q/", If_None_Match=first["ETag"])
     assert (again.status, again.body) == (304, b"")
     assert query.get("total?status=paid", path="/q/").json() != first.json()
 
@@ -106,21 +106,15 @@ def test_kept_answers_do_not_ask_the_database_again(start_rest, database):
 
 @pytest.mark.parametrize("body, expected", [
     ({"s": "größe", "n": 1.5, "b": True}, {"s": "größe", "n": 1.5, "d": None, "b": 1, "t": None, "j": None}),
-    ({"s": None, "d": 12345678901234567890.5}, {"s": None, "d": "12345678901234567000"}),
+    (b'{"s": null, "d": 12345678901234567890.50}', {"s": None, "d": "12345678901234567890.50"}),
     ({"j": {"a": [1, None]}}, {"j": '{"a":[1,null]}'}),
     ({"t": "2026-11-20T22:13:05Z"}, {"t": "2026-11-20 22:13:05"}),
 ])
 def test_values_of_a_json_body(query, body, expected):
     answer = query.post("echo", body, path="/q/")
     assert answer.status == 200, answer.body
-    said = {key: str(value) if key == "d" and value is not None else value for key, value in answer.json().items()}
-    for key, value in expected.items():
-        if key == "d" and value is not None:
-            assert said[key].startswith("123456789012345")
-        elif key == "t" and value is not None:
-            assert said[key].startswith(value)
-        else:
-            assert said[key] == value
+    said = answer.json()
+    assert {key: said[key] for key in expected} == expected
 
 
 def test_values_of_a_form(query):
@@ -154,12 +148,12 @@ def test_an_integer_is_one(query, value):
 @pytest.mark.parametrize("body, fields, status", [
     (b"{", {}, 400), (b"[]", {}, 400), (b'[{"s": "a"}]', {}, 400), (b'{"s": "a", "s": "b"}', {}, 400), (b'{"x": 1}', {}, 400),
     (b'{"n": null}', {}, 400), (b'{"n": "x"}', {}, 400), (b"s=a", {"Content_Type": "text/plain"}, 415),
-    (b'{"s": "' + b"a" * 70000 + b'"}', {}, 413),
+    pytest.param(b'{"s": "' + b"a" * 70000 + b'"}', {}, 413, id="large"),
 ])
 def test_bodies_that_are_refused(query, body, fields, status):
     answer = query.post("echo", body, path="/q/", **fields)
     assert answer.status == status, answer.body
-    assert answer.header("Content-Type") == "application/problem+json"
+    assert answer["Content-Type"] == "application/problem+json"
 
 
 def test_too_many_rows_are_the_servers_fault(query):
@@ -169,11 +163,11 @@ def test_too_many_rows_are_the_servers_fault(query):
 
 def test_methods(query):
     answer = query.send("DELETE", "echo", path="/q/")
-    assert (answer.status, answer.header("Allow")) == (405, "GET, HEAD, POST, OPTIONS")
+    assert (answer.status, answer["Allow"]) == (405, "GET, HEAD, POST, OPTIONS")
     answer = query.send("OPTIONS", "echo", path="/q/")
-    assert (answer.status, answer.header("Allow")) == (204, "GET, HEAD, POST, OPTIONS")
+    assert (answer.status, answer["Allow"]) == (204, "GET, HEAD, POST, OPTIONS")
     answer = query.head("customer?id=7", path="/q/")
-    assert answer.status == 200 and answer.body == b"" and int(answer.header("Content-Length")) > 10
+    assert answer.status == 200 and answer.body == b"" and int(answer["Content-Length"]) > 10
 
 
 def test_statements_that_write(start_rest, database):

@@ -56,12 +56,12 @@ TEST_CASE("what reads is asked for by GET, what may write by POST", "[mysql]") {
     const char* allow;
   };
   const std::vector<Case> cases = {
-      {R"("SELECT 1")", false, "GET, HEAD, OPTIONS"},
-      {R"("with a as (select 1) select * from a")", false, "GET, HEAD, OPTIONS"},
-      {R"("(SELECT 1) UNION (SELECT 2)")", false, "GET, HEAD, OPTIONS"},
-      {R"("INSERT INTO t VALUES (1)")", true, "POST, OPTIONS"},
-      {R"("CALL p()")", true, "POST, OPTIONS"},
-      {R"(["SELECT 1", "DELETE FROM t"])", true, "POST, OPTIONS"},
+      {R"x("SELECT 1")x", false, "GET, HEAD, OPTIONS"},
+      {R"x("with a as (select 1) select * from a")x", false, "GET, HEAD, OPTIONS"},
+      {R"x("(SELECT 1) UNION (SELECT 2)")x", false, "GET, HEAD, OPTIONS"},
+      {R"x("INSERT INTO t VALUES (1)")x", true, "POST, OPTIONS"},
+      {R"x("CALL p()")x", true, "POST, OPTIONS"},
+      {R"x(["SELECT 1", "DELETE FROM t"])x", true, "POST, OPTIONS"},
   };
   for (const Case& c : cases) {
     INFO(c.sql);
@@ -105,24 +105,25 @@ TEST_CASE("what contradicts itself is refused in words", "[mysql]") {
     const char* error;
   };
   const std::vector<Case> cases = {
-      {R"({"sql": "SELECT :x"})", "sql names :x, which is not among its parameters (character 8)"},
-      {R"({"sql": ["SELECT 1", "SELECT ?"]})", "sql[1] holds a '?': give the parameter a name (character 8)"},
-      {R"({"sql": "SELECT 1", "parameters": {"x": {}}})", "parameters: no statement uses \"x\""},
-      {R"({"sql": "SELECT :x", "parameters": {"x": {"from": "path"}}})",
+      {R"x({"sql": "SELECT :x"})x", "sql names :x, which is not among its parameters (character 8)"},
+      {R"x({"sql": ["SELECT 1", "SELECT ?"]})x",
+       "sql[1] holds a '?': give the parameter a name (character 8)"},
+      {R"x({"sql": "SELECT 1", "parameters": {"x": {}}})x", "parameters: no statement uses \"x\""},
+      {R"x({"sql": "SELECT :x", "parameters": {"x": {"from": "path"}}})x",
        "parameters.x: stands in the path, where the route has no part of that name"},
-      {R"({"sql": "SELECT :x", "parameters": {"x": {"minimum": 1}}})",
+      {R"x({"sql": "SELECT :x", "parameters": {"x": {"minimum": 1}}})x",
        "parameters.x: \"minimum\" and \"maximum\" are for numbers"},
-      {R"({"sql": "SELECT :x", "parameters": {"x": {"type": "integer", "minimum": 2, "maximum": 1}}})",
+      {R"x({"sql": "SELECT :x", "parameters": {"x": {"type": "integer", "minimum": 2, "maximum": 1}}})x",
        "parameters.x: \"minimum\" exceeds \"maximum\""},
-      {R"({"sql": "SELECT :x", "parameters": {"x": {"type": "integer", "maximum": 3, "default": 4}}})",
+      {R"x({"sql": "SELECT :x", "parameters": {"x": {"type": "integer", "maximum": 3, "default": 4}}})x",
        "parameters.x: \"default\" is greater than 3"},
-      {R"({"sql": "SELECT :x", "parameters": {"x": {"enum": ["a", "b"], "default": "c"}}})",
+      {R"x({"sql": "SELECT :x", "parameters": {"x": {"enum": ["a", "b"], "default": "c"}}})x",
        "parameters.x: \"default\" is none of a, b"},
-      {R"({"sql": "DELETE FROM t", "methods": ["GET"]})",
+      {R"x({"sql": "DELETE FROM t", "methods": ["GET"]})x",
        "methods: a statement that may write cannot be asked for by GET, which anybody may repeat"},
-      {R"({"sql": "DELETE FROM t", "cache_s": 5})", "cache_s: a statement may write"},
-      {R"({"sql": "SET autocommit = 0"})", "sql: SET would change the connection for others"},
-      {R"({"sql": "commit"})", "sql: COMMIT would change the connection for others"},
+      {R"x({"sql": "DELETE FROM t", "cache_s": 5})x", "cache_s: a statement may write"},
+      {R"x({"sql": "SET autocommit = 0"})x", "sql: SET would change the connection for others"},
+      {R"x({"sql": "commit"})x", "sql: COMMIT would change the connection for others"},
   };
   for (const Case& c : cases) {
     INFO(c.key);

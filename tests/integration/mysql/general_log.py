@@ -79,5 +79,8 @@ class Report:
 
 
 # What the program's own literals say: nothing else may stand in a text.
-LITERALS = {"0", "1", "2"}
+LITERALS = {"0", "1", "2"} | {
+    "65", "30", "6", "0e0",  # DECIMAL(65,30), TIME(6), +0e0
+    "'true'", "'false'", "'null'", "3", "4", "5",  # of JSON, and the ranks of its types
+    "'NULL'", "'STRING'", "'BOOLEAN'", "'ARRAY'", "'OBJECT'", "'INTEGER'", "'DOUBLE'", "'DECIMAL'", "'UNSIGNED INTEGER'"}
 ALIASES = set()

@@ -293,8 +293,10 @@ class Leaf {
   }
 
   void appendJsonDocument(const std::string& text) {
-    if (context_.isMariaDb()) {
-      out_.text << "JSON_EQUALS(";
+    if (context_.isMariaDb()) {  // whose JSON_EQUALS holds in a WHERE clause for NULL, too
+      out_.text << "JSON_TYPE(";
+      appendExtract(context_, operand_, out_);
+      out_.text << ") IN ('ARRAY','OBJECT') AND JSON_EQUALS(";
       appendExtract(context_, operand_, out_);
       out_.text << ",?)";
     } else {

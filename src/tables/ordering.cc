@@ -107,7 +107,7 @@ void Ordering::complete(const Query& query) {
 bool Ordering::read(const Query& query, bool total) {
   for (const OrderTerm& asked : query.order)
     if (!readTerm(asked, query)) return false;
-  if (total && (!terms_.empty() || !query.after.empty())) complete(query);
+  if (total && !terms_.empty()) complete(query);
   const bool plain = std::all_of(terms_.begin(), terms_.end(), [this](const Term& term) {
     return isOwnColumn(term) && isComparable(*term.operand.column);
   });
@@ -240,6 +240,9 @@ bool Ordering::appendBehind(const Query& query, size_t index, db::Statement& out
 }
 
 bool Ordering::appendAfter(const Query& query, db::Statement& out) const {
+  if (terms_.empty())
+    return context_.refuse("bad_query", "after: there is no order to go on in",
+                           "order by a unique key: order=id");
   if (!total_)
     return context_.refuse("bad_query", "after: the order does not tell every row from every other",
                            "order by a unique key at last, of columns that cannot be null");

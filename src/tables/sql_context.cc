@@ -118,10 +118,22 @@ std::string pathText(const Path& path) {
   return out;
 }
 
+// MariaDB reads a constant path once, and for all rows counts from the end of the first row's array.
 void appendExtract(const SqlContext& context, const Operand& operand, db::Statement& out) {
+  const std::vector<Path::Step>& steps = operand.path->steps;
+  const bool from_end =
+      context.isMariaDb() && std::any_of(steps.begin(), steps.end(), [](const Path::Step& step) {
+        return step.is_index && step.key.front() == '-';
+      });
   out.text << "JSON_EXTRACT(";
   context.append(*operand.column, out.text);
-  out.text << ",?)";
+  if (from_end) {
+    out.text << ",CONCAT(?,LEFT(";
+    context.append(*operand.column, out.text);
+    out.text << ",0)))";
+  } else {
+    out.text << ",?)";
+  }
   out.values.push_back(db::Value::ofText(jsonPathText(*operand.path)));
 }
 

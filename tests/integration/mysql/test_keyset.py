@@ -12,7 +12,7 @@ def spelt(value):
 
 
 @pytest.mark.parametrize("table,order,keys", [
-    ("customers", None, ["id"]),
+    ("customers", "id", ["id"]),
     ("customers", "id.desc", ["id"]),
     ("customers", "city,id", ["city", "id"]),
     ("customers", "city.desc", ["city", "id"]),
@@ -22,7 +22,7 @@ def spelt(value):
     ("customers", "email", ["email"]),
     ("products", "price.desc", ["price", "id"]),
     ("products", "weight_g.nullslast", ["weight_g", "id"]),
-    ("stock", None, ["warehouse", "product_id"]),
+    ("stock", "warehouse.desc", ["warehouse", "product_id"]),
     ("stock", "shelf.desc.nullslast,quantity", ["shelf", "quantity", "warehouse", "product_id"]),
     ("order_lines", "quantity", ["quantity", "order_id", "line"]),
     ("orders", "status", ["status", "id"]),
@@ -30,7 +30,7 @@ def spelt(value):
 ])
 def test_pages(rest, mariadb, table, order, keys):
     server = rest(options={"bigint": "number"})
-    select = f"{table}?select={','.join(keys)}&limit=97" + (f"&order={order}" if order else "")
+    select = f"{table}?select={','.join(keys)}&limit=97&order={order}"
     found, after = [], None
     for _ in range(60):
         page = server.get(select + (f"&after={quote(after)}" if after else "")).json()
@@ -39,9 +39,8 @@ def test_pages(rest, mariadb, table, order, keys):
             break
         after = ",".join(spelt(value) for value in found[-1])
     assert len(found) == len(set(found)) == int(mariadb.value(f"SELECT COUNT(*) FROM {table}", "sample"))
-    if order:
-        whole = server.get(f"{table}?select={','.join(keys)}&order={order}&limit=1000").json()
-        assert found[:1000] == [tuple(row[key] for key in keys) for row in whole]
+    whole = server.get(f"{table}?select={','.join(keys)}&order={order}&limit=1000").json()
+    assert found[:1000] == [tuple(row[key] for key in keys) for row in whole]
 
 
 def test_distinct(rest):
@@ -49,7 +48,7 @@ def test_distinct(rest):
     assert server.get("customers?distinct&select=country&order=country.desc").json() == [{"country": "de"}, {"country": "ch"}, {"country": "at"}]
     answer = server.get("customers?distinct&select=country,vip", Prefer="count=exact")
     assert len(answer.json()) == 6
-    assert answer.headers["content-range"] == "0-5/6"
+    assert answer["Content-Range"] == "0-5/6"
     assert server.get("customers?distinct&select=country&order=id").status == 400
 
 

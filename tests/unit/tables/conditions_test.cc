@@ -149,8 +149,8 @@ TEST_CASE("places in JSON") {
         "(JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),'null')) LIKE ? AND "
         "JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),'null')) LIKE ? COLLATE utf8mb4_bin) | "
         "'$.\"a\"[0].\"b\"', 'x%', '$.\"a\"[0].\"b\"', 'x%'"},
-       {"data->>-1=eq.x", "JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),'null')) = ? | '$[last]', 'x'"},
-       {"data->>-3=eq.x", "JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),'null')) = ? | '$[last-2]', 'x'"},
+       {"data->-1=is.null", "JSON_EXTRACT(`data`,CONCAT(?,LEFT(`data`,0))) IS NULL | '$[last]'"},
+       {"data->a->-3=is.null", "JSON_EXTRACT(`data`,CONCAT(?,LEFT(`data`,0))) IS NULL | '$.\"a\"[last-2]'"},
        {"data->>%22a%5C%22b%5C%5C%22=eq.x",
         "JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),'null')) = ? | '$.\"a\\\"b\\\\\"', 'x'"},
        {"data->>%220%22=eq.x", "JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),'null')) = ? | '$.\"0\"', 'x'"},
@@ -164,7 +164,10 @@ TEST_CASE("places in JSON") {
         "(JSON_TYPE(JSON_EXTRACT(`data`,?)) = 'STRING' AND JSON_UNQUOTE(JSON_EXTRACT(`data`,?)) = ?) | "
         "'$.\"a\"', '$.\"a\"', 'x'"},
        {"data->a=eq.null", "(JSON_TYPE(JSON_EXTRACT(`data`,?)) = 'NULL') | '$.\"a\"'"},
-       {"data->a=eq.[1]", "(JSON_EQUALS(JSON_EXTRACT(`data`,?),?)) | '$.\"a\"', '[1]'"},
+       {"data->a=eq.[1]",
+        "(JSON_TYPE(JSON_EXTRACT(`data`,?)) IN ('ARRAY','OBJECT') AND JSON_EQUALS(JSON_EXTRACT(`data`,?),?)) "
+        "| "
+        "'$.\"a\"', '$.\"a\"', '[1]'"},
        {"data->a=is.null", "JSON_EXTRACT(`data`,?) IS NULL | '$.\"a\"'"},
        {"data=is.null", "`data` IS NULL"},
        {"data=eq.1", "400 bad_operator: data: a JSON document is compared by its places"},
@@ -178,6 +181,7 @@ TEST_CASE("places in JSON") {
   check("every_type",
         {{"data->>a=eq.x",
           "JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),CAST('null' AS JSON))) = ? | '$.\"a\"', 'x'"},
+         {"data->-1=is.null", "JSON_EXTRACT(`data`,?) IS NULL | '$[last]'"},
          {"data->a=eq.[1]", "(JSON_EXTRACT(`data`,?) = CAST(? AS JSON)) | '$.\"a\"', '[1]'"}},
         false);
 }

@@ -190,7 +190,7 @@ TEST_CASE("distinct") {
 }
 
 TEST_CASE("keyset paging") {
-  check({{"customers?select=id&after=17",
+  check({{"customers?select=id&order=id&after=17",
           "SELECT `id` FROM `customers` AS t WHERE (`id` > ?) ORDER BY `id` LIMIT ? | 17, 1000u"},
          {"customers?select=id&order=id.desc&after=17&limit=3",
           "SELECT `id` FROM `customers` AS t WHERE (`id` < ?) ORDER BY `id` DESC LIMIT ? | 17, 3u"},
@@ -218,12 +218,13 @@ TEST_CASE("keyset paging") {
           "SELECT `id`,`state` FROM `every_type` AS t WHERE (`state` >= ? AND (`state` > ? OR (`id` > ?))) "
           "ORDER BY "
           "`state`,`id` LIMIT ? | 2u, 2u, 1, 1000u"},
-         {"order_lines?select=line&after=1,2",
+         {"order_lines?select=line&order=order_id&after=1,2",
           "SELECT `line`,`order_id` FROM `order_lines` AS t WHERE (`order_id` >= ? AND (`order_id` > ? OR "
           "(`line` > "
           "?))) ORDER BY `order_id`,`line` LIMIT ? | 1, 1, 2, 1000u"},
          {"customers?order=name&after=x", "400 bad_value: after: 1 values for an order by 2 (name, id)"},
-         {"customers?after=x", "400 bad_value: id: \"x\" is no integer"},
+         {"customers?order=id&after=x", "400 bad_value: id: \"x\" is no integer"},
+         {"customers?after=x", "400 bad_query: after: there is no order to go on in"},
          {"keyless?order=a&after=x",
           "400 bad_query: after: the order does not tell every row from every other"},
          {"every_type?order=data->>a&after=x,1",

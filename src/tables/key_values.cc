@@ -35,17 +35,6 @@ std::string wholeText(const db::Value& value) {
                                                : std::to_string(value.asUint());
 }
 
-void appendEscaped(std::string_view text, std::string& out) {
-  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:";
-  for (const char c : text) {
-    if (kPlain.find(c) != std::string_view::npos) {
-      out += c;
-    } else {
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-}
-
 const Condition* leafOf(const Query& query, std::string_view column) {
   const Condition* found = nullptr;
   for (const Condition& condition : query.where) {
@@ -58,6 +47,17 @@ const Condition* leafOf(const Query& query, std::string_view column) {
 }
 
 }  // namespace
+
+void appendEscaped(std::string_view text, std::string& out) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:";
+  for (const char c : text) {
+    if (kPlain.find(c) != std::string_view::npos) {
+      out += c;
+    } else {
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+}
 
 db::Value valueOf(const db::ResultColumn& column, const db::Cell& cell) {
   if (cell.isNull()) return db::Value::null();

@@ -33,6 +33,8 @@ void appendKeys(const Table& table, const Key& key, const std::vector<KeyValues>
 bool keyOf(const ExposedTable& table, const Key& key, const Query& query, std::string_view time_zone,
            KeyValues& out, bool& alone);
 
+// Percent-encoded, for a URL's path or query.
+void appendEscaped(std::string_view text, std::string& out);
 // "?id=eq.17" as it stands in a URL; empty where a value has no such form.
 std::string keyQuery(const Table& table, const Key& key, const KeyValues& values);
 // {"id":17}

@@ -277,7 +277,10 @@ void WriteBase::describeKey(const KeyValues& key) {
   result_.key_json = keyJson(table_, *key_, key);
   if (result_.status != 201) return;
   const std::string query = keyQuery(*table_.table, *key_, key);
-  if (!query.empty()) result_.location = options_.base + table_.name + query;
+  if (query.empty()) return;
+  result_.location = options_.base;
+  appendEscaped(table_.name, result_.location);
+  result_.location += query;
 }
 
 }  // namespace roost::tables

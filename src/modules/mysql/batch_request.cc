@@ -22,8 +22,8 @@ struct Member {
 constexpr std::array kMembers = {Member{"method", &BatchEntry::method}, Member{"path", &BatchEntry::table},
                                  Member{"query", &BatchEntry::query}, Member{"prefer", &BatchEntry::prefer}};
 constexpr std::array kFields = {Member{"prefer", &BatchEntry::prefer}, Member{"accept", &BatchEntry::accept},
-                                 Member{"if-match", &BatchEntry::if_match},
-                                 Member{"if-none-match", &BatchEntry::if_none_match}};
+                                Member{"if-match", &BatchEntry::if_match},
+                                Member{"if-none-match", &BatchEntry::if_none_match}};
 
 std::string lowered(std::string_view text) {
   std::string out(text);

@@ -146,6 +146,9 @@ bool parsePath(Scanner& in, Path& out) {
 }
 
 bool parseSelect(Scanner& in, ParseBudget& budget, Query& out) {
+  const std::string_view text = in.rest();
+  const size_t items = static_cast<size_t>(std::count(text.begin(), text.end(), ',')) + 1;
+  out.select.reserve(std::min<size_t>(items, budget.limits.max_select));
   return parseItems(in, budget, false, out) && (in.atEnd() || in.expected("',' or the end"));
 }
 

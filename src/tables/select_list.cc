@@ -137,13 +137,6 @@ bool appendCast(const SqlContext& context, Cast cast, const Column& column, db::
   return true;
 }
 
-OutputColumn outputOf(const std::string& name) {
-  OutputColumn made;
-  made.name = name;
-  made.json_key = jsonKey(name);
-  return made;
-}
-
 }  // namespace
 
 std::string jsonKey(std::string_view name) {
@@ -165,10 +158,6 @@ std::string jsonKey(std::string_view name) {
   return out;
 }
 
-void SelectList::separate() {
-  if (!columns_.empty()) out_.text << ",";
-}
-
 void SelectList::finish() {
   if (!named_) return;
   out_.text << " AS c";
@@ -184,27 +173,44 @@ bool SelectList::begin(const Column* plain, const std::string& name, bool& is_ne
                            "an alias gives one another name: other:column");
   }
   is_new = true;
-  separate();
-  columns_.push_back(outputOf(name));
-  plain_.push_back(plain);
+  push(plain, name);
   return true;
+}
+
+void SelectList::push(const Column* plain, const std::string& name) {
+  if (!columns_.empty()) out_.text << ",";
+  columns_.emplace_back();
+  columns_.back().name = name;
+  columns_.back().json_key = jsonKey(name);
+  plain_.push_back(plain);
+}
+
+void SelectList::finishPlain(const Column& column) {
+  columns_.back().is_json = isJson(column);
+  columns_.back().is_bool = isBoolean(column);
+  context_.append(column, out_.text);
+  finish();
 }
 
 bool SelectList::addPlain(const Column& column, const std::string& name) {
   bool is_new = false;
   if (!begin(&column, name, is_new)) return false;
-  if (!is_new) return true;
-  columns_.back().is_json = isJson(column);
-  columns_.back().is_bool = isBoolean(column);
-  context_.append(column, out_.text);
-  finish();
+  if (is_new) finishPlain(column);
   return true;
 }
 
 bool SelectList::addAll() {
+  const bool alone = columns_.empty();  // as in most requests: no other column can have its name
+  columns_.reserve(columns_.size() + context_.table.shown.size());
+  plain_.reserve(columns_.capacity());
   for (const uint16_t at : context_.table.shown) {
     const Column& column = context_.table.table->columns[at];
-    if (!addPlain(column, column.name)) return false;
+    if (alone) {
+      push(&column, column.name);
+      finishPlain(column);
+    } else if (!addPlain(column, column.name)) {
+      return false;
+    }
   }
   return true;
 }
@@ -265,12 +271,9 @@ bool SelectList::add(const Query& query) {
 }
 
 uint16_t SelectList::addHidden(const Column& column) {
-  separate();
-  columns_.push_back(outputOf(column.name));
+  push(&column, column.name);
   columns_.back().hidden = true;
-  plain_.push_back(&column);
-  context_.append(column, out_.text);
-  finish();
+  finishPlain(column);
   return static_cast<uint16_t>(columns_.size() - 1);
 }
 

@@ -39,8 +39,9 @@ class SelectList {
   bool addPlain(const Column& column, const std::string& name);
   // Begins a column of the name. False with `is_new`: there is another one of it.
   bool begin(const Column* plain, const std::string& name, bool& is_new);
-  void separate();
-  void finish();  // behind a column's expression
+  void push(const Column* plain, const std::string& name);
+  void finishPlain(const Column& column);  // writes the one just pushed
+  void finish();                           // behind a column's expression
 
   const SqlContext& context_;
   std::vector<OutputColumn>& columns_;

@@ -228,6 +228,11 @@ bool openSession(const Options& options, const Target& target, SessionUse use, S
     error = unavailable(errorOf(mysql.get()));
     return false;
   }
+  // MariaDB's library goes on without TLS where the server offers none and no name is to be verified.
+  if (options.tls.mode != TlsMode::kOff && mysql_get_ssl_cipher(mysql.get()) == nullptr) {
+    error = {ErrorKind::kUnavailable, CR_SSL_CONNECTION_ERROR, "HY000", "the server offers no TLS"};
+    return false;
+  }
   if (!setUp(mysql.get(), options, use, session.max_packet_bytes, error)) {
     error = unavailable(std::move(error));
     return false;

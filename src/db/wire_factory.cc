@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <system_error>
@@ -21,6 +23,11 @@ namespace {
 
 constexpr std::chrono::seconds kStopWithin{2};
 
+struct Worker {
+  std::thread thread;
+  bool done = false;  // it has only to be joined, which takes no time
+};
+
 // What the threads stand on. It outlives them, and they may outlive the factory: one that hangs in the
 // resolver of names cannot be ended.
 struct Ground {
@@ -37,28 +44,37 @@ struct Ground {
   PendingCalls calls;
 
   std::mutex mutex;  // of the rest
-  std::condition_variable fewer;
-  size_t threads = 0;
+  std::condition_variable ended;
+  std::list<Worker> workers;
   std::vector<uint32_t> connecting;  // threads, per target
   std::vector<std::unique_ptr<Killer>> killers;
   bool watched = false;
   bool stopping = false;
 };
 
-// A thread that nobody waits for but Ground::threads. False: the system has none. REQUIRES: the lock.
+void joinDone(std::list<Worker>& workers) {
+  workers.remove_if([](Worker& worker) {
+    if (worker.done && worker.thread.joinable()) worker.thread.join();
+    return worker.done;
+  });
+}
+
+// False: the system has none. REQUIRES: the lock.
 template <class Work>
 bool startThread(const std::shared_ptr<Ground>& ground, Work work) {
+  joinDone(ground->workers);
+  Worker& worker = ground->workers.emplace_back();
   try {
-    std::thread([ground, work = std::move(work)]() mutable {
+    worker.thread = std::thread([ground, &worker, work = std::move(work)]() mutable {
       work();
       const std::lock_guard<std::mutex> lock(ground->mutex);
-      --ground->threads;
-      ground->fewer.notify_all();
-    }).detach();
+      worker.done = true;
+      ground->ended.notify_all();
+    });
   } catch (const std::system_error&) {
+    ground->workers.pop_back();
     return false;
   }
-  ++ground->threads;
   return true;
 }
 
@@ -196,7 +212,15 @@ void Factory::stop() noexcept {
   for (const auto& killer : ground_->killers) {
     if (killer != nullptr) killer->close();
   }
-  ground_->fewer.wait_for(lock, kStopWithin, [this] { return ground_->threads == 0; });
+  const auto all_done = [this] {
+    const auto& workers = ground_->workers;
+    return std::all_of(workers.begin(), workers.end(), [](const Worker& worker) { return worker.done; });
+  };
+  ground_->ended.wait_for(lock, kStopWithin, all_done);
+  joinDone(ground_->workers);
+  for (Worker& worker : ground_->workers) {
+    if (worker.thread.joinable()) worker.thread.detach();  // it hangs; what it stands on it shares
+  }
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ readonly BUILD_PACKAGES=(g++ cmake ninja-build ragel pkg-config nlohmann-json3-d
   libfmt-dev libre2-dev libc-ares-dev libhiredis-dev default-libmysqlclient-dev zlib1g-dev libbrotli-dev libzstd-dev)
 readonly TEST_PACKAGES=(catch2 clang-format curl python3 brotli zstd redis-server mariadb-server nodejs node-ws
   node-eventsource)
-readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist python3-websockets
+readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist python3-jsonschema python3-websockets
   python3-httpx)
 readonly FULL_PACKAGES=(clang clang-tidy libclang-rt-14-dev llvm libbenchmark-dev libspdlog-dev)
 readonly BENCH_PACKAGES=(python3 libbenchmark-dev libspdlog-dev nginx libnginx-mod-nchan lighttpd h2o wrk nghttp2-client strace

@@ -23,7 +23,7 @@ struct KeeperOptions {
   uint32_t first_retry_ms = 100;  // after a failure, doubled with each one that follows
   uint32_t max_retry_ms = 5000;
   uint32_t least_pause_ms = 200;  // between two looks, however often it is asked
-  uint32_t stop_wait_ms = 1000;   // what stop() gives to a thread that waits for the database
+  uint32_t stop_wait_ms = 300;    // what stop() gives to a thread that waits for the database
 };
 
 // Knows the present schema. Its thread reads it with a connection of its own, at first until that succeeds,

@@ -210,6 +210,7 @@ std::string valuePattern(const Column& column) {
 std::string listValuePattern(const Column& column) {
   if (!column.members.empty()) return {};
   std::string alone = valuePattern(column);
+  if (column.type == Type::kBytes) return "([A-Za-z0-9+/]{4}){1,8}";
   return alone == ".*" ? "[0-9A-Za-z_]{1,20}" : alone;
 }
 
@@ -243,7 +244,8 @@ std::string filterPattern(const Table& table, const Column& column) {
   std::string any = R"(is\.(null|not_null))";
   if (isBoolean(column)) any += R"(|is\.(true|false|unknown))";
   const std::string value = valuePattern(column);
-  if (!value.empty()) any += fmt::format(R"(|(eq|neq|gt|gte|lt|lte|isdistinct)\.{})", value);
+  const std::string_view more = isSet(column) ? "" : "|gt|gte|lt|lte";
+  if (!value.empty()) any += fmt::format(R"(|(eq|neq{}|isdistinct)\.{})", more, value);
   if (isText(column)) any += R"(|(like|ilike)\.[^\\]*)";
   if (isSearched(table, column)) any += R"(|(fts|plfts|phfts|wfts)\.[a-z]{4,9}( [a-z]{4,9}){0,2})";
   const std::string listed = value.empty() ? value : listValuePattern(column);

@@ -32,7 +32,7 @@ const tables = () => Object.keys(api.paths).filter((path) => path.length > 1).ma
 function columnsOf(path) {
   const operations = Object.values(api.paths[path] || {});
   for (const { responses = {} } of operations) {
-    const content = (responses[200] || responses[201] || {}).content || {};
+    const { content = {} } = resolve(responses[200] || responses[201] || {});
     const schema = content["application/vnd.pgrst.object+json"];
     if (schema) return Object.entries(resolve(schema.schema).properties || {});
   }

@@ -29,8 +29,8 @@ usage: ./build.sh [VERB] [OPTION...]
   run [ARGS...]     build, then serve html/ in the foreground (ARGS go to the server)
   build [PRESET]    release (default), debug, asan, tsan
   test              format, layers, generated files, unit and integration tests, the unit tests and a brief
-                    fuzzing under ASan + UBSan, the multi-threaded ones under TSan, push under torture with both
-  test --full       as above, then push under torture at full size, a million schedules of its hub, clang-tidy, all
+                    fuzzing under ASan + UBSan, the multi-threaded ones under TSan, push and MySQL under torture with both
+  test --full       as above, then push and MySQL under torture at full size, a million schedules of its hub, clang-tidy, all
                     unit and integration tests under every sanitizer, and FUZZ_SECONDS (300) of libFuzzer per target
   bench [NAME ...]  build and run all benchmarks, or one: static (this server beside its peers) or the
                     NAME of tests/bench/NAME_bench.cc; further arguments go to it
@@ -155,7 +155,8 @@ sources() {
 
 summary=()
 failures=0
-readonly torture='torture or hostile'  # of the tests of push: what may find races and leaks
+readonly torture='torture or hostile'  # of the tests: what may find races and leaks
+readonly torture_folders=(tests/integration/push tests/integration/mysql)
 
 # step NAME COMMAND...: runs the command and keeps its verdict for the summary. Within it `set -e` has no effect, as it is
 # a condition: the functions called here return the failures of their own commands.
@@ -265,18 +266,18 @@ run_tests() {
   fi
   if step "build, ASan + UBSan" build_preset asan unit_all fuzz_all server; then
     step "unit tests and brief fuzzing, ASan + UBSan" sanitized ctest_in asan || true
-    step "push under torture, ASan + UBSan" sanitized pytest_with asan tests/integration/push -k "$torture" || true
+    step "push and MySQL under torture, ASan + UBSan" sanitized pytest_with asan "${torture_folders[@]}" -k "$torture" || true
   fi
   if step "build, TSan" build_preset tsan unit_threads server; then
     step "multi-threaded unit tests, TSan" sanitized ctest_in tsan -L threads || true
-    step "push under torture, TSan" sanitized pytest_with tsan tests/integration/push -k "$torture" || true
+    step "push and MySQL under torture, TSan" sanitized pytest_with tsan "${torture_folders[@]}" -k "$torture" || true
   fi
   if [[ $full == yes ]]; then run_full_tests; fi
   print_summary
 }
 
 run_full_tests() {
-  ROOST_TORTURE=full step "push under torture, in full" pytest_with checked tests/integration/push -k "$torture" || true
+  ROOST_TORTURE=full step "push and MySQL under torture, in full" pytest_with checked "${torture_folders[@]}" -k "$torture" || true
   step "the push hub, a million schedules" build/checked/bin/unit_push '[schedules]' || true
   step "build, benchmarks" build_preset bench all || true
   step "clang-tidy" run-clang-tidy -quiet -p build/checked -j "$(nproc)" "$PWD/src/.*\.cc" || true

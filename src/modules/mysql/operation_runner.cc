@@ -61,10 +61,11 @@ void OperationRunner::onError(db::Link* link, const db::Error& error) noexcept {
   if (step_ == Step::kOperation && link != nullptr && current().onError(error)) return advance(*link);
   const bool has_operation = index_ < operations_.size();
   db::Error told = error;
-  // Whether a commit that was ended by force has come to be, nobody knows.
-  if (step_ == Step::kCommit && told.kind == db::ErrorKind::kTimeout) told.kind = db::ErrorKind::kLost;
   // What was to be committed later is not there.
   const bool may_be_done = step_ == Step::kCommit || (!transaction_ && has_operation && current().isWrite());
+  // Without effect is only what the server itself says that it interrupted, and never a commit.
+  const bool interrupted = link != nullptr && told.number != 0 && step_ != Step::kCommit;
+  if (may_be_done && !interrupted && told.kind == db::ErrorKind::kTimeout) told.kind = db::ErrorKind::kLost;
   const tables::ExposedTable* const table = has_operation ? &current().table() : nullptr;
   fail(link, tables::problemOf(told, table, may_be_done), tables::retryAfter(told));
 }

@@ -10,6 +10,7 @@ import re
 import sample_schema
 
 ENTRY = re.compile(r"(?:\d{6} [ \d]\d:\d\d:\d\d\t|\t\t) *(\d+) ([A-Z][A-Za-z ]*?)\t(.*)", re.DOTALL)
+HEADING = re.compile(r"^\S*mariadbd, Version: .*\n(?:Tcp port: .*\n)?Time\t.*\n?", re.MULTILINE)  # of each start
 COMMANDS = {"Connect", "Prepare", "Execute", "Close stmt", "Quit", "Reset connection", "Reset stmt", "Fetch"}
 OTHERS = ("fixture@", "root@")
 QUOTED = re.compile(r"`((?:[^`]|``)*)`")
@@ -22,7 +23,7 @@ SAMPLE = " ".join(sample_schema.TABLES + sample_schema.ROWS + sample_schema.MILL
 def entries(text):
     """(thread, command, argument) of each entry; an argument may go over several lines."""
     current = None
-    for line in text.removesuffix("\n").split("\n"):
+    for line in HEADING.sub("", text).removesuffix("\n").split("\n"):
         match = ENTRY.match(line)
         if match:
             if current:

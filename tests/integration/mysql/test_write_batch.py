@@ -1,0 +1,79 @@
+"""Several operations in one transaction, and what is told of writes that have come to stay."""
+
+from rest_server import writable
+
+BATCH = {"options": {"batch": True}}
+
+
+def test_batch(start_rest, database):
+    server = start_rest(writable("customers", "orders", "order_lines", "notes"), database=database, **BATCH)
+    represent = {"Prefer": "return=representation", "Accept": "application/vnd.pgrst.object+json"}
+    answer = server.post("batch", [
+        {"method": "POST", "path": "customers?select=id,vip", "headers": represent, "body": {"id": 700, "name": "New", "email": "new@example.org"}},
+        {"method": "POST", "path": "/data/orders", "body": {"id": 9007199254740993, "customer_id": 700, "total": 12345678.90}},
+        {"method": "PATCH", "path": "orders", "query": "customer_id=eq.700", "prefer": "count=exact", "body": {"note": "\u00fc"}},
+        {"method": "GET", "path": "orders", "query": "customer_id=eq.700&select=id,total,note,customers(name)"},
+        {"method": "DELETE", "path": "order_lines?order_id=eq.1"}, {"method": "PUT", "path": "notes?id=eq.3", "body": {"text": "t"}},
+        {"method": "GET", "path": "customers?select=id&order=id.desc&limit=1", "prefer": "count=exact"}])
+    assert (answer.status, answer["Content-Type"]) == (200, "application/json"), answer.body
+    assert b"9007199254740993" in answer.body
+    assert answer.json() == [
+        {"status": 201, "headers": {"Location": "/data/customers?id=eq.700", "Content-Range": "*/*"}, "body": {"id": 700, "vip": False}},
+        {"status": 201, "headers": {"Location": "/data/orders?id=eq.9007199254740993", "Content-Range": "*/*"}},
+        {"status": 204, "headers": {"Content-Range": "0-0/1"}},
+        {"status": 200, "headers": {"Content-Range": "0-0/*"},
+         "body": [{"id": 9007199254740993, "total": 12345678.90, "note": "\u00fc", "customers": {"name": "New"}}]},
+        {"status": 204, "headers": {"Content-Range": "*/*"}},
+        {"status": 201, "headers": {"Location": "/data/notes?id=eq.3", "Content-Range": "*/*"}},
+        {"status": 206, "headers": {"Content-Range": "0-0/201"}, "body": [{"id": 700}]}]
+    assert server.mariadb.value("SELECT note FROM orders WHERE customer_id = 700", database) == "\u00fc"
+    assert server.post("batch", []).json() == []
+    answer = server.post("batch", [{"method": "POST", "path": "notes", "body": {"text": "gone"}}, {"method": "GET", "path": "notes?select=text"}],
+                         Prefer="tx=rollback")
+    assert [row["text"] for row in answer.json()[1]["body"]] == ["t", "gone"] and len(server.get("notes").json()) == 1
+
+
+def test_all_or_nothing(start_rest, database):
+    server = start_rest(writable("customers", "notes") + ["orders"], database=database, options={"batch": True, "limits": {"max_batch": 4}})
+    first = {"method": "POST", "path": "notes", "body": {"text": "first"}}
+    cases = [
+        ({"method": "POST", "path": "customers", "body": {"name": "x", "email": "c1@example.org"}}, 409, "unique_violation"),
+        ({"method": "PATCH", "path": "notes", "body": {"text": "x"}}, 400, "filter_required"),
+        ({"method": "DELETE", "path": "orders?id=eq.1"}, 400, "method_not_allowed"), ({"method": "FETCH", "path": "orders"}, 400, "method_not_allowed"),
+        ({"method": "GET", "path": "nothing"}, 404, "unknown_table"), ({"method": "GET", "path": "notes?nothing=eq.1"}, 400, "unknown_column"),
+        ({"method": "GET", "path": "notes?id=eq.77", "headers": {"accept": "application/vnd.pgrst.object+json"}}, 406, "PGRST116"),
+        ({"method": "PATCH", "path": "notes?id=gt.0", "prefer": "handling=strict,max-affected=0", "body": {"text": "x"}}, 400, "max_affected_exceeded"),
+        ({"method": "PATCH", "path": "notes?id=eq.1", "headers": {"If-Match": '"other"'}, "body": {"text": "x"}}, 412, "condition_failed"),
+        ({"method": "POST", "path": "notes"}, 400, "bad_body"), ({"method": "GET"}, 400, "bad_batch"), ({"path": "notes"}, 400, "bad_batch"), ("text", 400, "bad_batch"),
+        ({"method": "GET", "path": "notes", "something": "else"}, 400, "bad_batch"), ({"method": "GET", "path": "notes", "headers": {"Cookie": "a"}}, 400, "bad_batch"),
+        ({"method": "GET", "path": "notes", "headers": 3}, 400, "bad_batch"), ({"method": "GET", "path": "notes?a=1", "query": "a=1"}, 400, "bad_batch")]
+    for operation, status, code in cases:
+        refused = server.post("batch", [first, operation, first])
+        assert (refused.status, refused.json()["code"]) == (status, code), (operation, refused.body)
+        assert refused.json()["detail"].startswith("operation 2: ") or operation == "text", refused.body
+    for body, status, code in [(b"{}", 400, "bad_batch"), (b"[[]]", 400, "bad_batch"), (b"[", 400, "bad_body"), (b'[{"method":"GET","method":"GET"}]', 400, "bad_batch"),
+                               ([first] * 5, 413, "too_many_operations"), (None, 400, "bad_body")]:
+        refused = server.post("batch", body)
+        assert (refused.status, refused.json()["code"]) == (status, code), refused.body
+    assert server.get("notes").json() == []
+    assert (server.get("batch").status, server.get("batch")["Allow"]) == (405, "OPTIONS, POST")
+
+
+def test_told_by_push(start_rest, database):
+    route = {"path": "/sub/{channel}", "push_subscribe": {"transports": ["long_poll"], "first_message": "oldest"}}
+    server = start_rest(writable("notes", publish="news") + writable("stock"), database=database, routes=[route], **BATCH)
+    server.post("notes", {"text": "a"})
+    server.post("notes", {"nothing": "a"})
+    server.post("notes", {"text": "rolled back"}, Prefer="tx=rollback")
+    server.delete("notes?id=eq.99")
+    server.post("stock", {"warehouse": "x", "product_id": 1})
+    server.patch("notes?id=eq.1", {"text": "b"})
+    server.post("batch", [{"method": "POST", "path": "notes", "body": [{"text": "b"}, {"text": "c"}]}, {"method": "DELETE", "path": "notes?id=gt.0"}])
+    told, fields = [], {}
+    for _ in range(4):
+        message = server.send("GET", "news", path="/sub/", **fields)
+        assert message.status == 200
+        told.append(message.json())
+        fields = {"If_Modified_Since": message["Last-Modified"], "If_None_Match": message["Etag"]}
+    assert told == [{"table": "notes", "method": "POST", "rows": 1, "key": {"id": 1}}, {"table": "notes", "method": "PATCH", "rows": 1, "key": {"id": 1}},
+                    {"table": "notes", "method": "POST", "rows": 2}, {"table": "notes", "method": "DELETE", "rows": 3}]

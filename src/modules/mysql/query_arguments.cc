@@ -28,6 +28,8 @@ bool refuse(tables::Problem& problem, std::string_view code, std::string detail,
 
 // Names a parameter where it is a column that is spoken of: what reads both knows columns only.
 bool ofParameter(const QueryParameter& parameter, tables::Problem& problem) {
+  const std::string column = parameter.name + ": ";
+  if (problem.detail.compare(0, column.size(), column) == 0) problem.detail.erase(0, column.size());
   problem.detail = fmt::format("parameter \"{}\": {}", parameter.name, problem.detail);
   return false;
 }

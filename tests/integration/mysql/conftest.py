@@ -103,6 +103,12 @@ def million(mariadb):
 
 
 @pytest.fixture(scope="session")
+def configured_texts():
+    """The statements of configurations, which may hold values; for tests that start servers by themselves."""
+    return configured
+
+
+@pytest.fixture(scope="session")
 def with_mysql():
     if b"mysql_rest" not in BINARY.read_bytes():
         pytest.skip(f"{BINARY} was built without MySQL")

@@ -24,6 +24,7 @@ void PooledDatabase::startLoop(event::Loop& loop) noexcept {
 }
 
 void PooledDatabase::stopLoop(event::Loop& loop) noexcept {
+  factory_->forget(loop);
   pools_[loop.index()]->stop();
 }
 

@@ -1,7 +1,5 @@
 #include "tables/embed.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -33,7 +31,7 @@ class EmbedMaker {
     plan_.max_rows = kRowsPerOuter * context_.exposure.config->limits.max_embed_rows;
     if (!ordering_.read(query_, false)) return false;
     if (!relation_.many && (query_.offset.value_or(0) > 0 || query_.limit.value_or(1) == 0))
-      return context_.refuse("unsupported", fmt::format("{}: limit and offset of what is one row", name));
+      return context_.refuse("unsupported", "limit and offset of what is one row");
     const bool numbered = relation_.many && (query_.limit || query_.offset);
     return numbered ? makeNumbered() : makePlain();
   }

@@ -61,7 +61,8 @@ bool Ordering::readRelation(const OrderTerm& asked, const Query& query, Term& te
   db::Statement trial;  // appendOrderBy has no way to fail
   if (!appendJoin(context_, relation, {}, trial)) return false;
   term.nullable = true;
-  return resolve({*relation.target, context_.exposure, context_.problem}, asked.path, term.operand);
+  return resolve({*relation.target, context_.exposure, context_.problem}, asked.path, term.operand) ||
+         context_.within("order");
 }
 
 bool Ordering::readTerm(const OrderTerm& asked, const Query& query) {
@@ -70,7 +71,7 @@ bool Ordering::readTerm(const OrderTerm& asked, const Query& query) {
   if (!asked.relation.empty()) {
     if (!readRelation(asked, query, term)) return false;
   } else {
-    if (!resolve(context_, asked.path, term.operand)) return false;
+    if (!resolve(context_, asked.path, term.operand)) return context_.within("order");
     term.nullable = term.operand.column->nullable || !term.operand.isColumn();
   }
   if (term.operand.column->type == db::Type::kGeometry)
@@ -175,8 +176,9 @@ void Ordering::appendOrderBy(db::Statement& out) const {
 // ENUMs are ordered by their position and compared as text: they are compared by position here.
 bool Ordering::valueOf(const Term& term, const std::string& text, db::Value& value) const {
   const Column& column = *term.operand.column;
-  if (isEnum(column)) return convertMember(context_, column, text, value);
-  return convertText(column, text, context_.timeZone(), value, context_.problem);
+  const bool good = isEnum(column) ? convertMember(context_, column, text, value)
+                                   : convertText(column, text, context_.timeZone(), value, context_.problem);
+  return good || context_.within("after");
 }
 
 // Behind a row that has NULL in the term's column.

@@ -126,7 +126,9 @@ class Planner {
       if (!findRelation(context_, item, relation)) return false;
       if (item.embedded->select_nothing) continue;
       EmbedPlan embed;
-      if (!planEmbed(context_, item, relation, embed) || !checkName(embed.json_key)) return false;
+      if (!planEmbed(context_, item, relation, embed))
+        return context_.within(item.alias.empty() ? item.path.column : item.alias);
+      if (!checkName(embed.json_key)) return false;
       for (const Column* const column : relation.outer) embed.from.push_back(list_.positionOf(*column));
       plan_.embeds.push_back(std::move(embed));
     }

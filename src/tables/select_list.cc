@@ -252,7 +252,7 @@ bool SelectList::addCast(const Operand& operand, const SelectItem& item, const s
 bool SelectList::addItem(const SelectItem& item) {
   if (item.all) return addAll();
   Operand operand;
-  if (!resolve(context_, item.path, operand)) return false;
+  if (!resolve(context_, item.path, operand)) return context_.within("select");
   std::string name = item.alias;
   if (name.empty()) {
     name = item.path.column;

@@ -34,6 +34,12 @@ bool SqlContext::refuse(std::string_view code, std::string detail, std::string h
   return false;
 }
 
+bool SqlContext::within(std::string_view place) const {
+  const std::string before = std::string(place) + ": ";
+  if (problem.detail.compare(0, before.size(), before) != 0) problem.detail.insert(0, before);
+  return false;
+}
+
 const Column* SqlContext::find(std::string_view column) const {
   const Column* const found = fixed ? table.table->find(column) : table.find(column);
   if (found == nullptr)

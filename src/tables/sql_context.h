@@ -29,6 +29,7 @@ struct SqlContext {
   std::string_view timeZone() const noexcept { return exposure.catalog->time_zone; }
 
   bool refuse(std::string_view code, std::string detail, std::string hint = {}) const;  // false
+  bool within(std::string_view place) const;  // puts "place: " before the problem's detail; false
   // nullptr: the problem is told.
   const Column* find(std::string_view column) const;
   void append(const Column& column, db::SqlText& out) const;

@@ -59,14 +59,14 @@ TEST_CASE("what is selected") {
          {"customers?select=id,id", "SELECT `id` FROM `customers` AS t LIMIT ? | 1000u"},
          {"customers?select=a:id,b:id", "SELECT `id`,`id` FROM `customers` AS t LIMIT ? | 1000u"},
          {"customers?select=id,id:name", "400 bad_query: select: two columns of the name \"id\""},
-         {"customers?select=nothing", "400 unknown_column: customers has no column \"nothing\""},
-         {"orders?select=tenant", "400 unknown_column: orders has no column \"tenant\""},
+         {"customers?select=nothing", "400 unknown_column: select: customers has no column \"nothing\""},
+         {"orders?select=tenant", "400 unknown_column: select: orders has no column \"tenant\""},
          {"every_type?select=data->a->>b",
           "SELECT JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),'null')) FROM "
           "`every_type` AS t LIMIT ? | '$.\"a\".\"b\"', 1000u"},
          {"every_type?select=data->a",
           "SELECT JSON_EXTRACT(`data`,?) FROM `every_type` AS t LIMIT ? | '$.\"a\"', 1000u"},
-         {"every_type?select=name->a", "400 bad_path: name->a: name is no JSON"},
+         {"every_type?select=name->a", "400 bad_path: select: name->a: name is no JSON"},
          {"customers?columns=id", "400 bad_query: columns: this is for what is written"}});
   const Planned some = planOf("every_type?select=who:name,data->a->>b,data->list->0,flag,data&limit=1");
   REQUIRE(some.plan.columns.size() == 5);
@@ -118,7 +118,8 @@ TEST_CASE("casts that mean the same to both") {
 }
 
 TEST_CASE("order, limit and offset") {
-  check({{"customers?select=id&order=id", "SELECT `id` FROM `customers` AS t ORDER BY `id` LIMIT ? | 1000u"},
+  check({{"customers?order=nothing", "400 unknown_column: order: customers has no column \"nothing\""},
+         {"customers?select=id&order=id", "SELECT `id` FROM `customers` AS t ORDER BY `id` LIMIT ? | 1000u"},
          {"customers?select=id&order=id.desc&limit=5&offset=10",
           "SELECT `id` FROM `customers` AS t ORDER BY `id` DESC LIMIT ? OFFSET ? | 5u, 10u"},
          {"customers?select=id,name&order=name.desc",
@@ -223,7 +224,7 @@ TEST_CASE("keyset paging") {
           "(`line` > "
           "?))) ORDER BY `order_id`,`line` LIMIT ? | 1, 1, 2, 1000u"},
          {"customers?order=name&after=x", "400 bad_value: after: 1 values for an order by 2 (name, id)"},
-         {"customers?order=id&after=x", "400 bad_value: id: \"x\" is no integer"},
+         {"customers?order=id&after=x", "400 bad_value: after: id: \"x\" is no integer"},
          {"customers?after=x", "400 bad_query: after: there is no order to go on in"},
          {"keyless?order=a&after=x",
           "400 bad_query: after: the order does not tell every row from every other"},
@@ -307,7 +308,8 @@ TEST_CASE("which foreign key is meant") {
           "400 no_relationship: select: no foreign key joins orders and \"customers\" as the hint says"},
          {"orders?select=nothing(name)",
           "400 no_relationship: select: no foreign key joins orders and \"nothing\""},
-         {"orders?select=payer_id(nothing)", "400 unknown_column: customers has no column \"nothing\""},
+         {"orders?select=payer_id(nothing)",
+          "400 unknown_column: payer_id: select: customers has no column \"nothing\""},
          {"customers?select=name:orders!orders_payer(id),name",
           "400 bad_query: select: two things of the name \"name\""},
          {"customers?select=orders!orders_payer(id)&order=orders(id)",

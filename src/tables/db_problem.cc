@@ -122,7 +122,11 @@ constexpr bool sorted() noexcept {
 }
 static_assert(sorted());
 
+constexpr uint32_t kFirstOfRegex = 3685;  // MySQL has a number for each way to get a pattern wrong
+constexpr uint32_t kLastOfRegex = 3700;
+
 const Known* known(uint32_t number) noexcept {
+  if (number > kFirstOfRegex && number <= kLastOfRegex) number = kFirstOfRegex;
   const auto* const found =
       std::lower_bound(kKnown.begin(), kKnown.end(), number,
                        [](const Known& entry, uint32_t wanted) { return entry.number < wanted; });

@@ -62,8 +62,7 @@ class RowGatherer {
 
   bool beginRow() {
     if (out_.rows.size() >= options_.max_rows) {
-      refuse("too_many_rows", fmt::format("more than {} rows", options_.max_rows));
-      problem_.status = 413;
+      problem_ = {413, "too_many_rows", fmt::format("more than {} rows", options_.max_rows), {}, {}};
       return false;
     }
     out_.rows.emplace_back();

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tables/output.h"
 #include "tables/read.h"
+#include "tables/sql_context.h"
 
 namespace roost::tables {
 namespace {
@@ -96,20 +98,23 @@ bool sameValue(const db::Value& a, const db::Value& b) noexcept {
 
 void appendKeys(const Table& table, const Key& key, const std::vector<KeyValues>& keys, size_t first,
                 size_t count, db::Statement& out) {
-  size_t padded = 1;
-  while (padded < count) padded *= 2;
-  const auto at = [&](size_t i) -> const KeyValues& { return keys[first + (i < count ? i : count - 1)]; };
-  for (size_t i = 0; i < padded; ++i) out.values.insert(out.values.end(), at(i).begin(), at(i).end());
-  if (key.columns.size() == 1) {
-    out.text << table.columns[key.columns[0]].identifier << " IN (";
-    out.text.marks(padded) << ")";
-    return;
-  }
-  for (size_t i = 0; i < padded; ++i) {
+  const size_t marks = padded(count);
+  const auto column = [&](size_t at) -> const Column& { return table.columns[key.columns[at]]; };
+  const bool is_list = key.columns.size() == 1;
+  if (is_list) out.text << column(0).identifier << " IN (";
+  for (size_t i = 0; i < marks; ++i) {
+    const KeyValues& values = keys[first + std::min(i, count - 1)];
+    out.values.insert(out.values.end(), values.begin(), values.end());
+    if (is_list) {
+      if (i != 0) out.text << ",";
+      appendMark(column(0), out.text);
+      continue;
+    }
     out.text << (i == 0 ? db::SqlText("((") : db::SqlText(" OR ("));
     for (size_t k = 0; k < key.columns.size(); ++k) {
       if (k != 0) out.text << " AND ";
-      out.text << table.columns[key.columns[k]].identifier << "=?";
+      out.text << column(k).identifier << "=";
+      appendMark(column(k), out.text);
     }
     out.text << ")";
   }

@@ -67,7 +67,9 @@ void OperationRunner::onError(db::Link* link, const db::Error& error) noexcept {
   const bool interrupted = link != nullptr && told.number != 0 && step_ != Step::kCommit;
   if (may_be_done && !interrupted && told.kind == db::ErrorKind::kTimeout) told.kind = db::ErrorKind::kLost;
   const tables::ExposedTable* const table = has_operation ? &current().table() : nullptr;
-  fail(link, tables::problemOf(told, table, may_be_done), tables::retryAfter(told));
+  const tables::Problem problem = tables::problemOf(told, table, may_be_done);
+  // Who does not know whether it is done is not told to do it again.
+  fail(link, problem, problem.code == "outcome_unknown" ? 0 : tables::retryAfter(told));
 }
 
 void OperationRunner::fail(db::Link* link, const tables::Problem& problem, uint32_t retry_after_s) noexcept {

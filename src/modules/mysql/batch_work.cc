@@ -123,7 +123,7 @@ std::unique_ptr<tables::Operation> BatchWork::planOne(BatchEntry& entry, Problem
     return nullptr;
   }
   const uint8_t action = actionOf(entry.method);
-  if (action == 0 || (table->config->methods & action) == 0) {
+  if (action == 0 || !table->allows(static_cast<tables::Methods>(action))) {
     problem = {400, "method_not_allowed", fmt::format("{} knows no {}", entry.table, entry.method), {}, {}};
     return nullptr;
   }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "tables/body.h"
@@ -19,15 +21,29 @@ bool refuse(const Column& column, std::string_view why, Problem& problem, const 
   return false;
 }
 
+// "12.0", "1e3": JSON has one kind of number, and these are whole ones.
+std::string wholeText(std::string text) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (text.find_first_of(".eE") == std::string::npos) return text;
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  const bool whole =
+      read.ec == std::errc{} && read.ptr == end && std::abs(number) <= kExact && std::trunc(number) == number;
+  return whole ? std::to_string(static_cast<int64_t>(number)) : text;
+}
+
 // The digits go as they were written, unless the column's type is one of numbers that the program can read.
 bool number(const Column& column, std::string text, std::string_view time_zone, db::Value& out,
             Problem& problem) {
   switch (column.type) {
     case db::Type::kInt:
     case db::Type::kUint:
+      text = wholeText(std::move(text));
       if (column.is_bool && text != "0" && text != "1") return refuse(column, "takes true or false", problem);
-      [[fallthrough]];
+      return convertText(column, text, time_zone, out, problem);
     case db::Type::kBit:
+      return convertText(column, wholeText(std::move(text)), time_zone, out, problem);
     case db::Type::kFloat:
     case db::Type::kDouble:
     case db::Type::kDecimal:

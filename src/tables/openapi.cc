@@ -23,9 +23,10 @@ struct Refusal {
   std::string_view name;
   std::string_view description;
 };
-constexpr std::array<Refusal, 10> kRefusals = {{
+constexpr std::array<Refusal, 11> kRefusals = {{
     {400, "bad_request", "The request means nothing here: `code` and `detail` say why."},
     {404, "not_found", "There is no such table."},
+    {405, "method_not_allowed", "An operation of the batch is one that its table does not allow."},
     {406, "not_acceptable", "None of the forms in Accept can be had, or there is not exactly one row."},
     {409, "conflict", "A key or a constraint of the database forbids it."},
     {412, "precondition_failed", "The row is not the one that If-Match names."},
@@ -90,14 +91,13 @@ Json commonParameters() {
          {"count=exact", "count=planned", "count=estimated", "handling=strict"});
   header("prefer_write", "Prefer",
          "What is answered (`return=representation`), and how many rows may be changed (`max-affected=1`).",
-         {"return=representation", "return=minimal", "handling=strict, max-affected=1", "tx=rollback"});
+         {"return=representation", "return=minimal", "tx=rollback"});
   header("prefer_insert", "Prefer",
          "What is answered, what becomes of rows that are there already, and of columns that are not given.",
          {"return=representation", "resolution=merge-duplicates", "resolution=ignore-duplicates",
           "missing=default"});
   header("range", "Range", "Rows instead of `limit` and `offset`: `0-24`.", {"0-24"});
   header("if_none_match", "If-None-Match", "304 if the answer still has this ETag.", {"\"0\""});
-  header("if_match", "If-Match", "412 if the row has another ETag.", {"*"});
   return made;
 }
 
@@ -192,28 +192,39 @@ class TablePart {
   }
 
   // The row whole; as it comes, where `select` may leave columns out and add others; as it is made; as it is
-  // changed.
+  // replaced; as it is changed.
   void addSchemas() {
     Json& schemas = document_["components"]["schemas"];
-    Json read{{"type", "object"}}, made{{"type", "object"}}, changed{{"type", "object"}};
-    Json all = Json::array(), needed = Json::array();
-    read["properties"] = made["properties"] = changed["properties"] = Json::object();
+    Json read{{"type", "object"}}, all = Json::array();
     forShown([&](const Column& column) {
       all.push_back(column.name);
       read["properties"][column.name] = described(column, Direction::kAnswer);
-      if (!table_.mayWrite(column) || column.type == db::Type::kGeometry) return;
-      made["properties"][column.name] = described(column, Direction::kRequest);
-      changed["properties"][column.name] = described(column, Direction::kRequest);
-      if (!column.has_default) needed.push_back(column.name);
     });
     schemas[name_] = {{"allOf", {refTo("schemas", part("selected"))}}, {"required", all}};
     if (!table_.table->comment.empty()) schemas[name_]["description"] = table_.table->comment;
     schemas[part("selected")] = std::move(read);
+    if (table_.allows(kInsert)) schemas[part("new")] = writtenSchema(true, true);
+    if (table_.allows(kUpsert) && table_.key() != nullptr) {
+      schemas[part("replacement")] = writtenSchema(false, true);
+      schemas[part("replacement")]["description"] = "The row without its key, which the query has.";
+    }
+    if (!table_.allows(kUpdate)) return;
+    schemas[part("change")] = writtenSchema(true, false);
+    schemas[part("change")]["minProperties"] = 1;
+  }
+
+  Json writtenSchema(bool with_key, bool whole) const {
+    Json made{{"type", "object"}}, needed = Json::array();
+    made["properties"] = Json::object();
+    forShown([&](const Column& column) {
+      if (!table_.mayWrite(column) || column.type == db::Type::kGeometry) return;
+      if (!with_key && isKeyColumn(column)) return;
+      made["properties"][column.name] = described(column, Direction::kRequest);
+      if (whole && !column.has_default) needed.push_back(column.name);
+    });
     if (!needed.empty()) made["required"] = needed;
-    made["additionalProperties"] = changed["additionalProperties"] = false;
-    changed["minProperties"] = 1;
-    if (table_.allows(kInsert) || table_.allows(kUpsert)) schemas[part("new")] = std::move(made);
-    if (table_.allows(kUpdate)) schemas[part("change")] = std::move(changed);
+    made["additionalProperties"] = false;
+    return made;
   }
 
   void addParameters() {
@@ -349,17 +360,19 @@ class TablePart {
     Json& responses = document_["components"]["responses"];
     responses[part("rows")] = answer;
     if (!table_.allows(kInsert) && !table_.allows(kUpsert)) return;
-    answer["description"] = "Made. With `return=representation` the rows.";
+    // `content` would promise that there is some.
+    answer["description"] = "Done: 201 where a row was made. With `return=representation` the rows.";
+    answer.erase("content");
     answer["headers"]["Location"] = header("Of the row, where it is one and its key is known.", "^[^ ]+$");
     responses[part("made")] = std::move(answer);
   }
 
-  void addWritten(Json& responses, std::initializer_list<std::string_view> statuses) const {
+  void addWritten(Json& responses, std::initializer_list<std::string_view> statuses, bool rows_at_200 = true) const {
     for (const std::string_view status : statuses) {
       if (status == "204") {
         responses["204"] = {{"description", "Done."}};
       } else {
-        responses[std::string(status)] = refTo("responses", part(status == "201" ? "made" : "rows"));
+        responses[std::string(status)] = refTo("responses", part(rows_at_200 && status == "200" ? "rows" : "made"));
       }
     }
     addRefusals(responses, {400, 404, 406, 409, 412, 413, 415, 503, 504});
@@ -372,14 +385,14 @@ class TablePart {
     made["parameters"] = common({part("select"), "prefer_insert"});
     const Json row = refTo("schemas", part("new"));
     made["requestBody"] = body({{"oneOf", {row, {{"type", "array"}, {"minItems", 1}, {"items", row}}}}});
-    addWritten(made["responses"], {"200", "201"});
+    addWritten(made["responses"], {"200", "201"}, false);
     return made;
   }
 
   Json updateOperation() const {
     Json made = operation("update", "Changed rows of " + table_.name);
-    made["description"] = "All rows that the conditions choose; there must be one.";
-    Json list = common({part("select"), "prefer_write", "if_match"});
+    made["description"] = "All rows that the conditions choose; without any it is refused. For one row by its key `If-Match` may have the ETag that it was seen with.";
+    Json list = common({part("select"), "prefer_write"});
     addTarget(list, false);
     made["parameters"] = std::move(list);
     made["requestBody"] = body(refTo("schemas", part("change")));
@@ -389,19 +402,19 @@ class TablePart {
 
   Json upsertOperation() const {
     Json made = operation("put", "One row of " + table_.name + ", made or replaced");
-    made["description"] = "The row whose key the query and the content both say.";
-    Json list = common({part("select"), "prefer_write", "if_match"});
+    made["description"] = "The row whose key the query says. With `If-Match: *` it is there already.";
+    Json list = common({part("select"), "prefer_write"});
     addTarget(list, true);
     made["parameters"] = std::move(list);
-    made["requestBody"] = body(refTo("schemas", part("new")));
+    made["requestBody"] = body(refTo("schemas", part("replacement")));
     addWritten(made["responses"], {"200", "201", "204"});
     return made;
   }
 
   Json deleteOperation() const {
     Json made = operation("delete", "Deleted rows of " + table_.name);
-    made["description"] = "All rows that the conditions choose; there must be one.";
-    Json list = common({part("select"), "prefer_write", "if_match"});
+    made["description"] = "All rows that the conditions choose; without any it is refused. `If-Match` is as with PATCH.";
+    Json list = common({part("select"), "prefer_write"});
     addTarget(list, false);
     made["parameters"] = std::move(list);
     addWritten(made["responses"], {"200", "204"});
@@ -426,6 +439,29 @@ Json describePath() {
   return {{"get", std::move(made)}};
 }
 
+// Several operations of all of the tables.
+Json batchPath(const Exposure& exposure) {
+  const Json text{{"type", "string"}};
+  Json paths = Json::array();
+  for (const auto& [name, table] : exposure.tables) paths.push_back(pathSegment(name));
+  Json one{{"type", "object"}, {"required", {"method", "path"}}, {"additionalProperties", false}};
+  one["properties"] = {{"method", {{"type", "string"}, {"enum", {"GET", "POST", "PATCH", "PUT", "DELETE"}}}},
+                       {"path", {{"type", "string"}, {"enum", paths}}},
+                       {"query", text},
+                       {"headers", {{"type", "object"}, {"description", "Prefer, Accept, If-Match, If-None-Match."}}},
+                       {"body", {{"type", {"object", "array"}}}}};
+  Json result{{"type", "object"}, {"required", {"status"}}};
+  result["properties"] = {{"status", {{"type", "integer"}}}, {"headers", {{"type", "object"}}}, {"body", true}};
+  Json made{{"operationId", "batch"}, {"summary", "Several operations: all of them, or none"}};
+  made["requestBody"] = {{"required", true}};
+  made["requestBody"]["content"][std::string(kJsonType)]["schema"] = {{"type", "array"}, {"items", one}};
+  Json& answer = made["responses"]["200"];
+  answer["description"] = "What each of them was answered.";
+  answer["content"][std::string(kJsonType)]["schema"] = {{"type", "array"}, {"items", result}};
+  addRefusals(made["responses"], {400, 404, 405, 406, 409, 412, 413, 415, 416, 503, 504});
+  return {{"post", std::move(made)}};
+}
+
 std::string serverUrl(std::string_view base) {
   while (base.size() > 1 && base.back() == '/') base.remove_suffix(1);
   return base.empty() ? "/" : std::string(base);
@@ -448,6 +484,7 @@ std::string openApiDocument(const Exposure& exposure, const OpenApiOptions& opti
     while (!taken.insert(component).second) component += '_';
     TablePart(table, exposure, std::move(component), document).write();
   }
+  if (options.batch) document["paths"]["/batch"] = batchPath(exposure);
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

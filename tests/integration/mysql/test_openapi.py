@@ -48,6 +48,7 @@ def test_what_it_says_of_columns(rest):
     assert orders["status"]["enum"] == ["open", "paid", "shipped", "hidden"]
     assert orders["note"]["type"] == ["string", "null"]
     assert schemas["orders.new"]["required"] == ["customer_id"]
+    assert "id" in schemas["orders.new"]["properties"] and "id" not in schemas["orders.replacement"]["properties"]
     assert schemas["customers"]["description"] == "who buys"
     assert schemas["customers.selected"]["properties"]["name"]["description"] == "as on the letter"
     types = schemas["every_type.selected"]["properties"]

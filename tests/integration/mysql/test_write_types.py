@@ -15,10 +15,10 @@ VALUES = [
     ("t_datetime", '"2026-11-20T22:13:05Z"', '"2026-11-20T22:13:05+00:00"'), ("t_datetime", '"2026-11-20T23:13:05+01:00"', '"2026-11-20T22:13:05+00:00"'),
     ("t_datetime6", '"2026-11-20T22:13:05.123456+00:00"'), ("t_timestamp", '"2026-11-20T22:13:05+00:00"'), ("t_year", "2026"), ("t_enum", '"it\'s large"'),
     ("t_set", '"a,c"'), ("t_set", '""'), ("t_json", '{"a":[1,2.50,null,{"b":"c\u00fc"}]}'), ("t_json", '"text"'), ("t_json", "12345678901234567890123"),
-    ("t_json", "true"), ("t_json", "[]"), ("t_uuid", '"123e4567-e89b-12d3-a456-426655440000"'), ("t_inet6", '"2001:db8::1"'), ("t_int", "null"),
+    ("t_json", "true"), ("t_json", "[]"), ("t_int", "12.0", "12"), ("t_tinyint", "-1e2", "-100"), ("t_uuid", '"123e4567-e89b-12d3-a456-426655440000"'), ("t_inet6", '"2001:db8::1"'), ("t_int", "null"),
 ]
 REFUSED = [
-    ("t_tinyint", "128"), ("t_tinyint", "-129"), ("t_utinyint", "-1"), ("t_bool", "2"), ("t_bool", '"maybe"'), ("t_int", "1.5"), ("t_int", "true"),
+    ("t_tinyint", "128"), ("t_tinyint", "-129"), ("t_utinyint", "-1"), ("t_bool", "2"), ("t_bool", '"maybe"'), ("t_int", "1.5"), ("t_int", "1e10"), ("t_int", "true"),
     ("t_int", '"1e3"'), ("t_int", "{}"), ("t_ubigint", "18446744073709551616"), ("t_double", '"much"'), ("t_decimal", '"1,5"'), ("t_bit1", "2"),
     ("t_bit", "1099511627776"), ("t_blob", '"%%%"'), ("t_blob", "17"), ("t_date", '"2026-02-30"'), ("t_date", "20261120"), ("t_datetime", '"yesterday"'),
     ("t_time", '"25 hours"'), ("t_year", "1800"), ("t_enum", '"huge"'), ("t_enum", "1"), ("t_enum", '"1"'), ("t_set", '"a,x"'), ("t_set", '"3"'),

@@ -169,3 +169,14 @@ def test_order(rest, mariadb, target, sql):
     wanted = [int(row[0]) for row in mariadb.run(f"SELECT id FROM {sql}", "sample")]
     answer = rest(options={"bigint": "number"}).get(target + "&select=id")
     assert [row["id"] for row in answer.json()] == wanted[:1000]
+
+
+def test_zone(rest):
+    """Moments are compared as the same points in time, whatever the session's zone and the client's."""
+    server = rest(["every_type"], options={"bigint": "number"}, mysql={"time_zone": "+02:00"})
+    row, = server.get("every_type?id=eq.1&select=t_timestamp,t_timestamp3,t_datetime").json()
+    assert row == {"t_timestamp": "2026-11-21T00:13:05+02:00", "t_timestamp3": "2026-11-21T00:13:05.123+02:00",
+                   "t_datetime": "2026-11-20T22:13:05+02:00"}
+    for value in ("2026-11-20T22:13:05Z", "2026-11-21T00:13:05%2B02:00", "2026-11-21T00:13:05", "2026-11-20T17:13:05-05:00"):
+        assert server.get(f"every_type?select=id&t_timestamp=eq.{value}").json() == [{"id": 1}], value
+    assert server.get("every_type?select=id&t_datetime=eq.2026-11-20T20:13:05Z").json() == [{"id": 1}]

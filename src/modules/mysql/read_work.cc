@@ -1,7 +1,7 @@
 #include "modules/mysql/read_work.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +11,7 @@
 #include "db/pool.h"
 #include "event/loop.h"
 #include "http/exchange.h"
+#include "http/framed.h"
 #include "modules/mysql/embed_merge.h"
 #include "modules/mysql/problem_reply.h"
 #include "modules/mysql/read_answer.h"
@@ -231,7 +232,11 @@ bool ReadWork::sendPiece() noexcept {
     site_.pool->cancel(*this);
     return false;
   }
-  const http::SendResult sent = exchange_.send(out_, false);
+  // Says that it is blocked as soon as anything waits, where copied bytes may gather.
+  char* content = nullptr;
+  const BufferRef piece = http::makeFramed(out_.size(), content);
+  std::memcpy(content, out_.data(), out_.size());
+  const http::SendResult sent = exchange_.sendFramed(piece);
   out_.clear();
   if (sent == http::SendResult::kAccepted) return true;
   if (sent == http::SendResult::kClosed) {

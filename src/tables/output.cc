@@ -203,7 +203,7 @@ void RowWriter::object(const db::ResultColumns& result, const db::Row& row, std:
   const size_t count = std::min(columns_.size(), row.size());
   for (size_t i = 0; i < count; ++i) {
     const OutputColumn& column = columns_[i];
-    if (column.hidden) continue;
+    if (column.hidden || (options_.strip_nulls && row[i].isNull())) continue;
     sink.put(before);
     sink.put(column.json_key);
     putValue(sink, column, result[i], row[i], options_);

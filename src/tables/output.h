@@ -24,6 +24,7 @@ struct OutputOptions {
   BigNumber bigint = BigNumber::kNumber;
   BigNumber decimal = BigNumber::kNumber;
   std::string_view time_zone = "+00:00";
+  bool strip_nulls = false;  // members that are null are left out of objects
 };
 
 enum class Format : uint8_t { kJson, kNdjson, kCsv };

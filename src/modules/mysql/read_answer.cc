@@ -22,10 +22,11 @@ void appendNumber(std::string& out, uint64_t number) {
   out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
-// What stands between the brackets of an array of one row: the same text as the object's alone.
+// What stands between the brackets of an array, or before the end of the last line: of one row the same text
+// as the object's alone.
 std::string_view innerText(const Form& form, std::string_view body) noexcept {
-  const bool array = form.format == Format::kJson && !form.single;
-  return array ? body.substr(1, body.size() - 2) : body;
+  if (form.format == Format::kJson && !form.single) return body.substr(1, body.size() - 2);
+  return form.format == Format::kNdjson && !body.empty() ? body.substr(0, body.size() - 1) : body;
 }
 
 }  // namespace

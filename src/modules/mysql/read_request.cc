@@ -15,13 +15,18 @@ using tables::Format;
 
 // The first is sent where several are liked as well.
 constexpr std::array<Form, 7> kForms = {{
-    {Format::kJson, false, "application/json", ""},
-    {Format::kJson, true, "application/vnd.pgrst.object+json", "-o"},
-    {Format::kNdjson, false, "application/x-ndjson", "-n"},
-    {Format::kNdjson, false, "application/ndjson", "-n"},
-    {Format::kCsv, false, "text/csv; charset=utf-8", "-c"},
-    {Format::kJson, true, "application/vnd.pgrst.object", "-o"},
-    {Format::kJson, false, "application/vnd.pgrst.array+json", ""},
+    {Format::kJson, false, false, "application/json", ""},
+    {Format::kJson, true, false, "application/vnd.pgrst.object+json", "-o"},
+    {Format::kNdjson, false, false, "application/x-ndjson", "-n"},
+    {Format::kNdjson, false, false, "application/ndjson", "-n"},
+    {Format::kCsv, false, false, "text/csv; charset=utf-8", "-c"},
+    {Format::kJson, true, false, "application/vnd.pgrst.object", "-o"},
+    {Format::kJson, false, false, "application/vnd.pgrst.array+json", ""},
+}};
+// Types with a parameter are asked for by themselves.
+constexpr std::array<Form, 2> kStripped = {{
+    {Format::kJson, true, true, "application/vnd.pgrst.object+json;nulls=stripped", "-os"},
+    {Format::kJson, false, true, "application/vnd.pgrst.array+json;nulls=stripped", "-s"},
 }};
 
 constexpr std::string_view kItems = "items=";
@@ -38,7 +43,11 @@ bool chooseForm(const http::RequestHead& head, Form& form) noexcept {
   const std::string_view accept = head.get(http::FieldId::kAccept);
   form = kForms[0];
   if (accept.empty() || accept == "*/*" || accept == kForms[0].content_type) return true;
-  // A parameter that would change what is sent.
+  for (const Form& candidate : kStripped) {
+    if (!http::equalsToken(candidate.content_type, accept)) continue;
+    form = candidate;
+    return true;
+  }
   if (accept.find("nulls=") != std::string_view::npos) return false;
   int best = 0;
   for (const Form& candidate : kForms) {

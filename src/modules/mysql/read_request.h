@@ -18,6 +18,7 @@ namespace roost::modules::mysql {
 struct Form {
   tables::Format format = tables::Format::kJson;
   bool single = false;  // an object in the array's place
+  bool strip_nulls = false;
   std::string_view content_type;
   std::string_view tag_suffix;  // tells ETags of forms apart
 };

@@ -115,6 +115,7 @@ class ReadWork final : public http::ExchangeListener,
     options.bigint = site_.exposure->config->bigint;
     options.decimal = site_.exposure->config->decimal;
     options.time_zone = site_.exposure->catalog->time_zone;
+    options.strip_nulls = job_.form.strip_nulls;
     return options;
   }
   // event::Timer

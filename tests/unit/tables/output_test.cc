@@ -182,6 +182,11 @@ TEST_CASE("NULL is null in JSON and nothing in CSV", "[tables][output]") {
   writer.object(results, db::Row(cells, 3), out);
   CHECK(out == "{\"a\":null,\"b\":1}");
   out.clear();
+  OutputOptions stripped;
+  stripped.strip_nulls = true;
+  RowWriter(shown, stripped).object(results, db::Row(cells, 3), out);
+  CHECK(out == "{\"b\":1}");
+  out.clear();
   writer.csvHeading(out);
   CHECK(out == "a,b");
   out.clear();

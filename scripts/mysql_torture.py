@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT / "tests/integration/mysql"), str(ROOT / "tests/integra
 import roost_server  # noqa: E402
 import sample_schema  # noqa: E402
 from general_log import Report  # noqa: E402
-from mariadb_server import MISSING, MariaDb, template  # noqa: E402
+from mariadb_server import MISSING, MariaDb, ends_with_us, template  # noqa: E402
 from mysql_torture import OPTIONS, World  # noqa: E402
 from rest_server import RestServer, rest_config  # noqa: E402
 
@@ -45,7 +45,7 @@ def main():
     servers = []
 
     def start(server, **more):
-        servers.append(RestServer(folder / "server", server, rest_config(server, **more)))
+        servers.append(RestServer(folder / "server", server, rest_config(server, **more), before_exec=ends_with_us))
         return servers[-1]
 
     begin, worst = time.monotonic(), 0

@@ -12,7 +12,7 @@ SEED = os.environ.get("ROOST_TORTURE_SEED", "6")
 
 def test_sequences(own_mariadb, start_rest):
     world = World(own_mariadb(*OPTIONS), start_rest, SEED)
-    world.run(1000 if FULL else 24)
+    world.run(1000 if FULL else 14)
     print(dict(world.load.book.outcomes), f"longest recovery {world.longest_s:.2f} s", world.events)
     outcomes = world.load.book.outcomes
     assert outcomes["read"] > 100 and outcomes["POST done"] > 100, outcomes  # it was no torture of a server that refuses all

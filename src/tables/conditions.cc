@@ -267,7 +267,13 @@ class Leaf {
     appendExtract(context_, operand_, out_);
     appendComparison(positive(), out_.text);
     out_.text << "?";
-    out_.values.push_back(db::Value::ofDouble(value.get<double>()));
+    if (value.is_number_unsigned()) {
+      out_.values.push_back(db::Value::ofUint(value.get<uint64_t>()));
+    } else if (value.is_number_integer()) {
+      out_.values.push_back(db::Value::ofInt(value.get<int64_t>()));
+    } else {
+      out_.values.push_back(db::Value::ofDouble(value.get<double>()));
+    }
   }
 
   void appendJsonScalar(const nlohmann::json& value) {

@@ -8,11 +8,21 @@
 namespace roost::tables {
 namespace {
 
+// As a JSON string, with the escapes that documents have: MariaDB compares keys as they are written.
 void appendQuotedKey(std::string_view key, std::string& out) {
+  static constexpr std::string_view kControls = "\b\f\n\r\t";
   out += ".\"";
   for (const char c : key) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
+    const size_t control = kControls.find(c);
+    if (control != std::string_view::npos) {
+      out += '\\';
+      out += std::string_view("bfnrt")[control];
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", c);
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
   }
   out += '"';
 }

@@ -156,7 +156,7 @@ TEST_CASE("places in JSON") {
        {"data->>%220%22=eq.x", "JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),'null')) = ? | '$.\"0\"', 'x'"},
        {"data->a=gt.20",
         "(JSON_TYPE(JSON_EXTRACT(`data`,?)) IN ('INTEGER','DOUBLE','DECIMAL','UNSIGNED INTEGER') AND "
-        "JSON_EXTRACT(`data`,?) > ?) | '$.\"a\"', '$.\"a\"', 20d"},
+        "JSON_EXTRACT(`data`,?) > ?) | '$.\"a\"', '$.\"a\"', 20u"},
        {"data->a=neq.true",
         "NOT (JSON_TYPE(JSON_EXTRACT(`data`,?)) = 'BOOLEAN' AND JSON_UNQUOTE(JSON_EXTRACT(`data`,?)) = ?) | "
         "'$.\"a\"', '$.\"a\"', 'true'"},
@@ -181,6 +181,7 @@ TEST_CASE("places in JSON") {
   check("every_type",
         {{"data->>a=eq.x",
           "JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),CAST('null' AS JSON))) = ? | '$.\"a\"', 'x'"},
+         {"data->%22a%0ab%01%22=is.null", "JSON_EXTRACT(`data`,?) IS NULL | '$.\"a\\nb\\u0001\"'"},
          {"data->-1=is.null", "JSON_EXTRACT(`data`,?) IS NULL | '$[last]'"},
          {"data->a=eq.[1]", "(JSON_EXTRACT(`data`,?) = CAST(? AS JSON)) | '$.\"a\"', '[1]'"}},
         false);

@@ -29,7 +29,7 @@ bool isInterruption(uint32_t number) noexcept {
 }
 
 const Statement& probeStatement() {
-  static const Statement statement{SqlText("DO 0"), {}};
+  static const Statement statement{SqlText("DO NULL"), {}};
   return statement;
 }
 

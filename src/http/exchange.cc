@@ -64,7 +64,7 @@ void Exchange::start(LoopContext& context, StreamPort& port, const RequestHead& 
   head_request_ = head.method == Method::kHead;
   has_body_ = has_body;
   head_sent_ = false;
-  aborted_ = paused_ = false;
+  aborted_ = paused_ = ends_with_peer_ = false;
   error_status_ = 0;
   if (const ClientAddress* rules = pin.service->options().client_address.get()) rules->apply(*this);
 }

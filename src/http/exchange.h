@@ -41,7 +41,8 @@ class Exchange {
         head_sent_(false),
         aborted_(false),
         paused_(false),
-        parked_(true) {}
+        parked_(true),
+        ends_with_peer_(false) {}
   ~Exchange() {
     if (parked_) delete left_;
   }
@@ -219,6 +220,11 @@ class Exchange {
   // response filters do not run any more. A peer that ends its side aborts a parked exchange.
   void park() noexcept;
   bool parked() const noexcept { return parked_; }
+  // Whoever ends its side of the connection has gone, and the exchange is aborted then, as a parked one is.
+  // Otherwise that may be a client that has nothing more to ask, and waits for its answer. For work that
+  // costs much and is of no use to anybody else. The next exchange is as ever.
+  void endWithPeer() noexcept { ends_with_peer_ = true; }
+  bool endsWithPeer() const noexcept { return parked_ || ends_with_peer_; }
 
   // A name that any thread may hold and answer by.
   ExchangeHandle handle();
@@ -328,6 +334,7 @@ class Exchange {
   bool aborted_ : 1;
   bool paused_ : 1;  // by a filter
   bool parked_ : 1;
+  bool ends_with_peer_ : 1;
 };
 static_assert(sizeof(Exchange) <= 40, "a parked exchange's budget");
 

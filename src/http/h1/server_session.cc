@@ -324,7 +324,7 @@ void ServerSession::onReadEnd(net::Connection& connection) noexcept {
     case Reading::kDone:
       // A client may end its side and wait for its answer; a parked exchange is a long wait, and its client
       // is gone.
-      if (exchange_.parked()) connection.close();
+      if (exchange_.endsWithPeer()) connection.close();
       return;
     case Reading::kHead:
     case Reading::kEnd:

@@ -285,6 +285,7 @@ void QueryHandler::handle(http::Exchange& exchange) const noexcept {
   auto run = std::make_unique<QueryRun>(exchange, route_, runtime_.pool(exchange.context().index()));
   QueryRun& made = *run;
   const bool has_body = exchange.hasBody();
+  if (exchange.method() == http::Method::kGet) exchange.endWithPeer();
   exchange.listen(std::move(run));
   if (!has_body) made.start();
 }

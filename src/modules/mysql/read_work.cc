@@ -358,6 +358,7 @@ void startRead(http::Exchange& exchange, ReadSite site, const tables::ExposedTab
   db::Pool& pool = *site.pool;
   auto work = std::make_unique<ReadWork>(exchange, std::move(site), table, std::move(job));
   ReadWork& asks = *work;
+  exchange.endWithPeer();
   exchange.listen(std::move(work));
   pool.request(asks, db::Role::kReplica);
 }

@@ -278,7 +278,7 @@ Statement Schedule::statementOf(Client& client) {
 void Schedule::onExecute(SimWire& wire) {
   columns_told_[wire.id] = false;
   const std::string_view text = wire.text();
-  if (text == "DO 0") return;
+  if (text == "DO NULL") return;
   if (text == "ROLLBACK") {
     ++tally_.rolled_back;
     return;
@@ -318,7 +318,7 @@ SimWire* Schedule::anyWire() {
 void Schedule::answerWire(SimWire& wire) {
   if (wire.paused) return;
   const uint64_t id = wire.id;
-  const bool own = wire.text() == "DO 0" || wire.text() == "ROLLBACK";
+  const bool own = wire.text() == "DO NULL" || wire.text() == "ROLLBACK";
   const uint64_t number = own ? 0 : wire.statement().values[0].asUint();
   const bool selects = !own && sent_[number].reads;
   const uint64_t how = calm_ ? 9 : below(24);

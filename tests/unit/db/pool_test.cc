@@ -298,7 +298,7 @@ TEST_CASE("a client that leaves has its statement killed, and the connection goe
     wire.result();
     fixture.db->answerKill();
   }
-  REQUIRE(wire.text() == "DO 0");
+  REQUIRE(wire.text() == "DO NULL");
   auto next = reader();
   fixture.ask(*next);
   CHECK(next->take().empty());

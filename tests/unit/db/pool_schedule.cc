@@ -186,12 +186,13 @@ bool Client::onRow(Link& got, const Row& row) noexcept {
   ++world_.tally().rows;
   if (world_.calm()) return true;
   if (world_.oneIn(20)) {
-    world_.end(*this);
-    return true;
+    Schedule& world = world_;
+    world.end(*this);
+    return world.oneIn(2);
   }
   if (world_.oneIn(20)) {
     letGo();
-    return true;
+    return world_.oneIn(2);
   }
   paused = world_.oneIn(4);
   return !paused;

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ class Asker final : public Work {
   }
   void onColumns(Link&, const ResultColumns&) noexcept override { notes += "columns;"; }
   bool onRow(Link&, const Row& row) noexcept override {
+    if (on_row) return on_row();
     notes += "row " + std::to_string(readInt(row[0])) + ";";
     return rows_wanted-- > 1;
   }
@@ -47,6 +49,7 @@ class Asker final : public Work {
   std::string take() { return std::exchange(notes, ""); }
 
   std::unique_ptr<Statement> first;
+  std::function<bool()> on_row;
   bool releases = true;
   int rows_wanted = 1'000'000;
   Link* link = nullptr;
@@ -374,6 +377,21 @@ TEST_CASE("a client that leaves while its reader is paused", "[db]") {
   CHECK(fixture.database->numbers().in_use == 0);
 }
 
+TEST_CASE("a client that leaves in the middle of a row, whatever it answers", "[db]") {
+  Fixture fixture;
+  auto asker = reader();
+  asker->on_row = [&] {
+    asker.reset();
+    return false;
+  };
+  SimWire& wire = fixture.open(*asker);
+  wire.columns();
+  CHECK(wire.row(1));  // the rest is read away
+  wire.result();
+  CHECK(fixture.db->kills().empty());
+  CHECK(fixture.database->numbers().in_use == 0);
+}
+
 TEST_CASE("a statement that brings nothing in time is killed", "[db]") {
   Fixture fixture;
   auto asker = writer();
@@ -625,6 +643,31 @@ TEST_CASE("reads go to the replicas, in turn, and writes to the primary", "[db]"
   CHECK(per_target[0] == 0);
   CHECK(per_target[1] == 2);
   CHECK(per_target[2] == 2);
+}
+
+TEST_CASE("an idle connection to a replica gives way to one to the primary", "[db]") {
+  Options options = small();
+  options.max_connections = 1;
+  options.replicas.resize(1);
+  Fixture fixture(options);
+  auto read = reader(), write = writer();
+  fixture.askAny(*read);
+  fixture.db->accept().result();
+  fixture.ask(*write);
+  CHECK(fixture.db->wires().empty());
+  REQUIRE(fixture.db->attempts().size() == 1);
+  CHECK(fixture.db->attempts()[0].target == 0);
+}
+
+TEST_CASE("who waits is not forgotten while a connection is opened for somebody else", "[db]") {
+  Fixture fixture;
+  auto one = reader(), two = reader();
+  fixture.askAny(*one);
+  fixture.db->accept().lose();  // and again for the first
+  fixture.ask(*two);
+  while (!fixture.db->attempts().empty()) fixture.db->accept();
+  CHECK(one->take() == "connection;");
+  CHECK(two->take() == "connection;");
 }
 
 TEST_CASE("where no replica can be reached the primary reads", "[db]") {

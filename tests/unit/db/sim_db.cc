@@ -22,7 +22,8 @@ SimWire::~SimWire() {
 void SimWire::execute(const Statement& statement) noexcept {
   if (busy()) database_.wrong("executes while another statement runs");
   if (kills_open > 0) database_.wrong("executes while a kill is under way");
-  if (kill_may_hit && statement.text.view() != "DO NULL") database_.wrong("executes what a late kill may hit");
+  if (kill_may_hit && statement.text.view() != "DO NULL")
+    database_.wrong("executes what a late kill may hit");
   kill_may_hit = false;
   statement_ = &statement;
   paused = false;

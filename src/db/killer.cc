@@ -57,8 +57,9 @@ bool Killer::next(Order& order) {
 void Killer::run() {
   Order order{};
   while (next(order)) {
+    const bool was_open = session_.has_value();
     bool done = carryOut(order);
-    if (!done && !session_.has_value()) done = carryOut(order);  // it may have been a connection of yesterday
+    if (was_open && !session_.has_value()) done = carryOut(order);  // the connection kept was dead
     calls_.killed(order.call_id, done);
     if (!done && !session_.has_value()) giveUpAll();
   }

@@ -19,8 +19,9 @@ namespace roost::db {
 
 namespace {
 
-constexpr int kReadsPerTurn = 8;   // of 16 KiB or a row each; then the loop's other work has its turn
-constexpr int kUnwindCalls = 256;  // until a call whose socket is shut down has come to its end
+constexpr int kReadsPerTurn = 2;  // of 16 KiB or a row each; then the loop's other work has its turn
+constexpr size_t kLargestBuffer = 4 << 20;  // the library never gives back what a giant row has taken
+constexpr int kUnwindCalls = 256;           // until a call whose socket is shut down has come to its end
 
 // Whether the library loaded has the structures that this was compiled with.
 bool sameLibrary() noexcept {
@@ -467,7 +468,7 @@ void Core::fail(const Error& error) noexcept {
 }
 
 bool Core::alive() noexcept {
-  if (step_ == Step::kDead) return false;
+  if (step_ == Step::kDead || mysql_->net.max_packet > kLargestBuffer) return false;
   char byte = 0;
   return ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
 }

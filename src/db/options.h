@@ -14,7 +14,12 @@ struct Target {
   std::string label() const;  // for the log: "db.example.org:3306", "/run/mysqld/mysqld.sock"
 };
 
-enum class TlsMode : uint8_t { kOff, kRequired, kVerifyCa, kVerifyName };
+enum class TlsMode : uint8_t {
+  kOff,
+  kRequired,    // whoever answers: against listeners only. With a ca_file as kVerifyCa
+  kVerifyCa,    // by ca_file, or the system's; whoever has a certificate of it
+  kVerifyName,  // and for that host: the only one that stands against a server in the server's place
+};
 
 struct TlsOptions {
   TlsMode mode = TlsMode::kOff;

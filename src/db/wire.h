@@ -25,7 +25,7 @@ class WireListener {
   virtual void onColumns(const ResultColumns& columns) noexcept = 0;
   virtual bool onRow(const Row& row) noexcept = 0;  // false: wait for resume()
   virtual void onResult(const Outcome& outcome) noexcept = 0;
-  // kStatement, kTooLarge: it can be used again. kLost: it cannot.
+  // kStatement, kTimeout (a limit of the server's own), kTooLarge: it can be used again. kLost: it cannot.
   virtual void onError(const Error& error) noexcept = 0;
   virtual void onIdleClosed() noexcept = 0;  // the server ended it while nothing was under way
 
@@ -42,11 +42,13 @@ class Wire {
   // `statement` stays until the end. REQUIRES: nothing is under way.
   virtual void execute(const Statement& statement) noexcept = 0;
   virtual void resume() noexcept = 0;  // after onRow answered false
-  // A look at the socket without waiting: false when the server has closed it or said something unasked.
+  // A look at the socket without waiting: false when the server has closed it or said something unasked, or
+  // when the connection is better not kept (a giant row has left it too much memory).
   virtual bool alive() noexcept = 0;
-  virtual bool inTransaction() const noexcept = 0;  // after the last statement
-  virtual uint64_t threadId() const noexcept = 0;   // the server's number of it
-  virtual uint64_t prepares() const noexcept = 0;   // how many statements it has prepared so far
+  // After the last statement; after one that failed, what it was before, since the server does not say.
+  virtual bool inTransaction() const noexcept = 0;
+  virtual uint64_t threadId() const noexcept = 0;  // the server's number of it
+  virtual uint64_t prepares() const noexcept = 0;  // how many statements it has prepared so far
 };
 
 // The answer to WireFactory::connect, on the loop's thread.

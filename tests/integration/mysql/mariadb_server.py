@@ -148,7 +148,16 @@ class MariaDb:
         return (self.folder / "errors.log").read_text(errors="replace")
 
     def pause(self):
+        """Stops it; returns when each of its threads stands."""
         self.process.send_signal(signal.SIGSTOP)
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task")
+        while True:
+            try:
+                if all(stat.read_text().rsplit(")", 1)[1].split()[0] in "tT" for stat in tasks.glob("*/stat")):
+                    return
+            except (FileNotFoundError, ProcessLookupError):  # a thread that has ended meanwhile
+                pass
+            time.sleep(0.001)
 
     def resume(self):
         self.process.send_signal(signal.SIGCONT)

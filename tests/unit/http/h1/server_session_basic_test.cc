@@ -467,6 +467,20 @@ TEST_CASE("session: a half-closed client still gets its answers", "[session]") {
     REQUIRE(f.server.settle());
     CHECK(parseAnswers(peer.read()).answers.size() == 3);
   }
+  SECTION("though the one before would have ended with it") {
+    peer.write(get("/later"));
+    REQUIRE(f.server.settle());
+    f.handle.post([](Exchange& e) { e.endWithPeer(); });
+    REQUIRE(f.server.settle());
+    f.answerLater();
+    peer.write(get("/later"));
+    REQUIRE(f.server.settle());
+    peer.shutdownWrite();
+    REQUIRE(f.server.settle());
+    f.answerLater();
+    REQUIRE(f.server.settle());
+    CHECK(parseAnswers(peer.read()).answers.size() == 2);
+  }
   SECTION("a body that a filter holds up") {
     peer.write(get("/later") + post("/pause", "held"));
     peer.shutdownWrite();

@@ -204,6 +204,13 @@ TEST_CASE("session abort: the listener hears of it exactly once", "[session]") {
     REQUIRE(f.server.settle());
     f.handle.post([](Exchange& e) { e.park(); });
   }
+  SECTION("end while it works for nobody else") {
+    peer.write(get("/later"));
+    REQUIRE(f.server.settle());
+    f.handle.post([](Exchange& e) { e.endWithPeer(); });
+    REQUIRE(f.server.settle());
+    peer.shutdownWrite();
+  }
   SECTION("end while parked, with requests behind") {
     peer.write(get("/park") + get("/hello"));
     REQUIRE(f.server.settle());

@@ -20,7 +20,8 @@ struct OperationResult {
   std::string location;       // of the one row that was made
   std::string content_range;  // "0-4/*"
   uint64_t rows = 0;          // read or written
-  std::string key_json;       // {"id":17} of the one row that was written; empty: not known, or of many
+  std::string announcement;   // for the table's channel: its rows as they are now, or the keys of those that
+                              // are gone, as a JSON array; empty: none is told, or there are too many
 };
 
 // One read or write as a sequence of statements. Whoever has a connection asks for one after the other, and

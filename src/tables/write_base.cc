@@ -13,6 +13,7 @@ namespace roost::tables {
 namespace {
 
 constexpr uint64_t kMostRepresented = 10'000;
+constexpr size_t kMostAnnounced = 100;
 
 OutputOptions outputOptions(const ExposedTable& table, const std::string& time_zone) {
   OutputOptions options;
@@ -88,8 +89,10 @@ WriteBase::WriteBase(const ExposedTable& table, const Exposure& exposure, Query 
 bool WriteBase::next(db::Statement& out) {
   if (failed_) return false;
   if (steps_.empty() && !more()) {
-    if (!failed_) complete();
-    return false;
+    if (!failed_ && announces() && !announced_) announce();
+    if (steps_.empty() && !failed_) complete();
+    if (steps_.empty() && !failed_) finishAnnouncement();
+    if (steps_.empty()) return false;
   }
   if (failed_) return false;
   step_ = std::move(steps_.front());
@@ -127,6 +130,8 @@ void WriteBase::onRow(const db::Row& row) {
         return;
       }
       return representation_->add(*columns_, row);
+    case Use::kAnnounce:
+      return announcement_->add(*columns_, row);
   }
 }
 
@@ -224,6 +229,42 @@ void WriteBase::appendFixed(db::Statement& out) {
   if (!appendWhere(table_, exposure_, Query(), out, problem)) fail(std::move(problem));
 }
 
+// Whole rows as they are now; of those that are gone the keys say enough.
+void WriteBase::announce() {
+  announced_ = true;
+  if (options_.method == kDelete || keys_.empty() || keys_.size() > kMostAnnounced) return;
+  const OutputOptions options = outputOptions(table_, zone());
+  for (size_t first = 0; first < keys_.size(); first += kMostKeys) {
+    Step step;
+    step.use = Use::kAnnounce;
+    step.statement.text << "SELECT ";
+    Problem problem;
+    announced_columns_.clear();
+    if (!appendSelect(table_, exposure_, Query(), step.statement, announced_columns_, problem)) {
+      fail(std::move(problem));
+      return;
+    }
+    step.statement.text << " FROM " << table_.table->identifier << " WHERE ";
+    appendKeys(*table_.table, *key_, keys_, first, std::min(kMostKeys, keys_.size() - first), step.statement);
+    steps_.push_back(std::move(step));
+  }
+  announcement_.emplace(announced_columns_, options, Format::kJson, false);
+}
+
+void WriteBase::finishAnnouncement() {
+  if (!announced_ || keys_.empty() || keys_.size() > kMostAnnounced) return;
+  if (announcement_) {
+    result_.announcement = announcement_->finish();
+    return;
+  }
+  result_.announcement = "[";
+  for (const KeyValues& key : keys_) {
+    if (result_.announcement.size() > 1) result_.announcement += ',';
+    result_.announcement += keyJson(table_, *key_, key);
+  }
+  result_.announcement += ']';
+}
+
 void WriteBase::countInside() {
   for (size_t first = 0; first < keys_.size(); first += kMostKeys) {
     Step step;
@@ -274,7 +315,6 @@ void WriteBase::appendBump(db::SqlText& out) const {
 
 void WriteBase::describeKey(const KeyValues& key) {
   if (table_.key() == nullptr) return;  // it is not shown
-  result_.key_json = keyJson(table_, *key_, key);
   if (result_.status != 201) return;
   const std::string query = keyQuery(*table_.table, *key_, key);
   if (query.empty()) return;

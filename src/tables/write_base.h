@@ -68,6 +68,7 @@ class WriteBase : public Operation {
     kExists,     // any row: `exists_`
     kCount,      // one number: added to `counted_`
     kRepresent,  // rows are represented
+    kAnnounce,   // rows are what the table's channel is told
   };
   struct Step {
     db::Statement statement;
@@ -93,6 +94,8 @@ class WriteBase : public Operation {
   void representByKeys();
   // Counts those of keys_ that keep to the fixed conditions: fewer than all is a failure.
   void countInside();
+  // Whether the table's channel is to be told of the rows, which takes their keys.
+  bool announces() const noexcept { return !table_.config->publish.empty() && table_.key() != nullptr; }
   void appendFixed(db::Statement& out);  // " WHERE ..." or nothing
   const std::string& zone() const noexcept { return exposure_.catalog->time_zone; }
   uint64_t mostRows() const noexcept;  // that an answer represents
@@ -123,8 +126,13 @@ class WriteBase : public Operation {
 
  private:
   void onTagRow(const db::Row& row);
+  void announce();
+  void finishAnnouncement();
   void addKey(const db::Row& row, size_t at);
 
+  std::vector<OutputColumn> announced_columns_;
+  std::optional<Representation> announcement_;
+  bool announced_ = false;
   uint64_t rows_ = 0;  // that the statement under way has brought
   const db::ResultColumns* columns_ = nullptr;
   bool failed_ = false;

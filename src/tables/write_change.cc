@@ -84,7 +84,7 @@ bool ChangeOperation::planKeys(Problem& problem) {
   looks_ = !isDelete() && fixed_.looksAt(row_.columns);
   returning_ = isDelete() && hasReturning(*exposure_.catalog);
   const bool needs_rows = wantsRows() && !returning_;
-  by_keys_ = (needs_rows || looks_) && (!is_named_ || isDelete());
+  by_keys_ = ((needs_rows || looks_) && (!is_named_ || isDelete())) || (announces() && !is_named_);
   if ((needs_rows || looks_) && key_ == nullptr) {
     problem = refused(400, "no_key", fmt::format("{} has no primary key, which this needs", table_.name));
     return false;
@@ -92,7 +92,7 @@ bool ChangeOperation::planKeys(Problem& problem) {
   const Preferences& asked = options_.preferences;
   const bool may_take_back =
       (asked.strict && asked.max_affected) || options_.single || (returning_ && wantsRows() && !is_named_);
-  transaction_ = has_tag_ || by_keys_ || needs_rows || looks_ || may_take_back;
+  transaction_ = has_tag_ || announces() || by_keys_ || needs_rows || looks_ || may_take_back;
   return true;
 }
 

@@ -59,13 +59,14 @@ bool InsertOperation::plan(Problem& problem) {
 
   const auto is_known = [this](const BodyRow& row) { return knowsKey(row); };
   const bool all_known = key_ != nullptr && std::all_of(body_.rows.begin(), body_.rows.end(), is_known);
-  needs_keys_ = fixed_.looksAtNew() || (body_.rows.size() == 1 && table_.key() != nullptr && !all_known);
+  needs_keys_ =
+      fixed_.looksAtNew() || announces() || (body_.rows.size() == 1 && table_.key() != nullptr && !all_known);
   returning_ = hasReturning(*exposure_.catalog) && (wantsRows() || needs_keys_);
   if (needs_keys_ && key_ == nullptr) {
     problem = refused(400, "no_key", fmt::format("{} has no primary key, which this needs", table_.name));
     return false;
   }
-  if (!returning_ && (wantsRows() || fixed_.looksAtNew())) {
+  if (!returning_ && (wantsRows() || fixed_.looksAtNew() || announces())) {
     if (!all_known) {
       problem = refused(400, "no_key", "the rows' keys are not known, and so they cannot be returned");
       return false;
@@ -78,7 +79,8 @@ bool InsertOperation::plan(Problem& problem) {
   }
   planRows();
   const bool looks = resolution_ == Resolution::kMerge && fixed_.any();
-  transaction_ = looks || steps_.size() > 1 || fixed_.looksAtNew() || (wantsRows() && !returning_) ||
+  transaction_ = looks || announces() || steps_.size() > 1 || fixed_.looksAtNew() ||
+                 (wantsRows() && !returning_) ||
                  (resolution_ == Resolution::kIgnore && body_.rows.size() > 1);
   if (looks) {
     phase_ = Phase::kConflicts;

@@ -105,8 +105,8 @@ void publishWrite(::roost::push::Shard* shard, const tables::ExposedTable& table
   if (shard == nullptr || table.config->publish.empty() || result.rows == 0) return;
   std::string text = "{\"table\":";
   tables::appendJsonString(table.name, text);
-  text += fmt::format(",\"method\":\"{}\",\"rows\":{}", method, result.rows);
-  if (!result.key_json.empty()) text += ",\"key\":" + result.key_json;
+  text += fmt::format(",\"method\":\"{}\",\"count\":{}", method, result.rows);
+  if (!result.announcement.empty()) text += ",\"rows\":" + result.announcement;
   text += '}';
   ::roost::push::Publication message;
   message.payload = BufferRef::copyOf(text);

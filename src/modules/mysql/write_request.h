@@ -43,8 +43,8 @@ bool bodyFormat(std::string_view content_type, tables::BodyFormat& out, tables::
 
 tables::Problem bodyTooLarge(uint32_t max_bytes);
 
-// Tells the table's channel, where it has one, what was written: {"table":"orders","method":"POST","rows":1,
-// "key":{"id":17}}, the key of a single row that is known. `shard` may be nullptr.
+// Tells the table's channel, where it has one, what was written: {"table":"orders","method":"POST","count":1,
+// "rows":[{"id":17,...}]}, without the rows where they are many. `shard` may be nullptr.
 void publishWrite(::roost::push::Shard* shard, const tables::ExposedTable& table, std::string_view method,
                   const tables::OperationResult& result);
 

@@ -75,5 +75,14 @@ def test_told_by_push(start_rest, database):
         assert message.status == 200
         told.append(message.json())
         fields = {"If_Modified_Since": message["Last-Modified"], "If_None_Match": message["Etag"]}
-    assert told == [{"table": "notes", "method": "POST", "rows": 1, "key": {"id": 1}}, {"table": "notes", "method": "PATCH", "rows": 1, "key": {"id": 1}},
-                    {"table": "notes", "method": "POST", "rows": 2}, {"table": "notes", "method": "DELETE", "rows": 3}]
+    assert [(message["table"], message["method"], message["count"], [(row["id"], row.get("text")) for row in message["rows"]]) for message in told] == [
+        ("notes", "POST", 1, [(1, "a")]), ("notes", "PATCH", 1, [(1, "b")]), ("notes", "POST", 2, [(3, "b"), (4, "c")]),
+        ("notes", "DELETE", 3, [(1, None), (3, None), (4, None)])]
+    assert set(told[0]["rows"][0]) == {"id", "author", "text", "created_at"} and set(told[3]["rows"][0]) == {"id"}
+
+
+def test_many_rows_are_not_told_one_by_one(start_rest, database):
+    route = {"path": "/sub/{channel}", "push_subscribe": {"transports": ["long_poll"], "first_message": "oldest"}}
+    server = start_rest(writable("notes", publish="news"), database=database, routes=[route])
+    assert server.post("notes", [{"text": str(i)} for i in range(101)]).status == 201
+    assert server.send("GET", "news", path="/sub/").json() == {"table": "notes", "method": "POST", "count": 101}

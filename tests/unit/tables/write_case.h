@@ -150,9 +150,8 @@ class WriteRun {
     tables::OperationResult& result = operation.result();
     range = result.content_range;
     body = result.body;
-    end = operation.failed()
-              ? fmt::format("{} {}", operation.problem().status, operation.problem().code)
-              : fmt::format("{} {} {} {}", result.status, result.rows, result.location, result.key_json);
+    end = operation.failed() ? fmt::format("{} {}", operation.problem().status, operation.problem().code)
+                             : fmt::format("{} {} {}", result.status, result.rows, result.location);
     while (!end.empty() && end.back() == ' ') end.pop_back();
   }
 

@@ -22,27 +22,25 @@ void check(const WriteCase& one, const std::vector<std::string>& sent, const std
 
 TEST_CASE("one row is one statement") {
   check({"POST items", "", R"({"sku":"a"})", {affects(1, 5)}},
-        {"INSERT INTO `items` (`sku`) VALUES (?) | 'a'"}, "201 1 /data/items?id=eq.5 {\"id\":5}");
+        {"INSERT INTO `items` (`sku`) VALUES (?) | 'a'"}, "201 1 /data/items?id=eq.5");
   check({"POST items", "", R"({"id":7,"sku":"a"})", {affects(1)}},
-        {"INSERT INTO `items` (`id`,`sku`) VALUES (?,?) | 7, 'a'"}, "201 1 /data/items?id=eq.7 {\"id\":7}");
+        {"INSERT INTO `items` (`id`,`sku`) VALUES (?,?) | 7, 'a'"}, "201 1 /data/items?id=eq.7");
   check({"POST items", "", "{}", {affects(1, 6)}}, {"INSERT INTO `items` () VALUES ()"},
-        "201 1 /data/items?id=eq.6 {\"id\":6}");
+        "201 1 /data/items?id=eq.6");
   check({"POST pairs", "", R"({"a":1,"b":-2})", {affects(1)}},
-        {"INSERT INTO `pairs` (`a`,`b`) VALUES (?,?) | 1, -2"},
-        "201 1 /data/pairs?a=eq.1&b=eq.-2 {\"a\":1,\"b\":-2}");
+        {"INSERT INTO `pairs` (`a`,`b`) VALUES (?,?) | 1, -2"}, "201 1 /data/pairs?a=eq.1&b=eq.-2");
   check({"POST keyless", "", R"({"a":1})", {affects(1)}}, {"INSERT INTO `keyless` (`a`) VALUES (?) | 1"},
         "201 1");
   check({"POST items?select=id,amount", kRepresent, R"({"sku":"a"})", {brings({{5, 3, 5}})}},
         {"INSERT INTO `items` (`sku`) VALUES (?) RETURNING `id`,`amount`,`id` | 'a'"},
-        "201 1 /data/items?id=eq.5 {\"id\":5}");
+        "201 1 /data/items?id=eq.5");
   check({"PATCH items?id=eq.5", "", R"({"name":null})", {affects(1)}},
-        {"UPDATE `items` SET `name`=? WHERE `id` = ? | NULL, 5"}, "204 1  {\"id\":5}");
+        {"UPDATE `items` SET `name`=? WHERE `id` = ? | NULL, 5"}, "204 1");
   check({"PATCH items?amount=gt.5", "", R"({"name":"n"})", {affects(3)}},
         {"UPDATE `items` SET `name`=? WHERE `amount` > ? | 'n', 5"}, "204 3");
-  check({"DELETE items?id=eq.5", "", "", {affects(1)}}, {"DELETE FROM `items` WHERE `id` = ? | 5"},
-        "204 1  {\"id\":5}");
+  check({"DELETE items?id=eq.5", "", "", {affects(1)}}, {"DELETE FROM `items` WHERE `id` = ? | 5"}, "204 1");
   check({"DELETE items?id=eq.5&select=id", kRepresent, "", {brings({{5}})}},
-        {"DELETE FROM `items` WHERE `id` = ? RETURNING `id` | 5"}, "200 1  {\"id\":5}");
+        {"DELETE FROM `items` WHERE `id` = ? RETURNING `id` | 5"}, "200 1");
   check({"DELETE items?id=gt.5&order=id.desc&limit=2", "", "", {affects(2)}},
         {"DELETE FROM `items` WHERE `id` > ? ORDER BY `id` DESC LIMIT ? | 5, 2u"}, "204 2");
   check({"PATCH items?id=eq.5", "", "{}", {}}, {}, "204 0");
@@ -81,14 +79,14 @@ TEST_CASE("upserts") {
         "201 2", true);
   check({"POST pairs", "resolution=merge-duplicates", R"({"a":1,"b":2})", {affects(1)}},
         {"INSERT INTO `pairs` (`a`,`b`) VALUES (?,?) ON DUPLICATE KEY UPDATE `a`=`a` | 1, 2"},
-        "201 1 /data/pairs?a=eq.1&b=eq.2 {\"a\":1,\"b\":2}");
+        "201 1 /data/pairs?a=eq.1&b=eq.2");
   check({"POST items?on_conflict=sku",
          "resolution=merge-duplicates",
          R"({"sku":"a","name":"n"})",
          {brings({{9}})}},
         {"INSERT INTO `items` (`sku`,`name`) VALUES (?,?) ON DUPLICATE KEY UPDATE `name`=VALUES(`name`) "
          "RETURNING `id` | 'a', 'n'"},
-        "201 1 /data/items?id=eq.9 {\"id\":9}");
+        "201 1 /data/items?id=eq.9");
   for (const char* const body : {R"({"id":1,"sku":"a"})", R"({"id":1})"}) {
     check({"POST items", "resolution=merge-duplicates", body, {}}, {}, "409 ambiguous_upsert");
     check({"POST items", "resolution=ignore-duplicates", body, {}}, {}, "409 ambiguous_upsert");
@@ -106,7 +104,7 @@ TEST_CASE("upserts") {
         {"INSERT INTO `pairs` (`a`,`b`) VALUES (?,?),(?,?) | 1, 1, 2, 2",
          "INSERT INTO `pairs` (`a`,`b`) VALUES (?,?) | 1, 1",
          "INSERT INTO `pairs` (`a`,`b`) VALUES (?,?) | 2, 2"},
-        "201 1 /data/pairs?a=eq.1&b=eq.1 {\"a\":1,\"b\":1}", true);
+        "201 1 /data/pairs?a=eq.1&b=eq.1", true);
   check({"POST pairs", "resolution=ignore-duplicates", R"({"a":1,"b":1})", {fails(1062)}},
         {"INSERT INTO `pairs` (`a`,`b`) VALUES (?,?) | 1, 1"}, "200 0");
   check({"POST pairs", "resolution=ignore-duplicates", R"({"a":1,"b":1})", {fails(1452)}},
@@ -128,7 +126,7 @@ TEST_CASE("rows that are returned are read by their keys") {
         true);
   check({"PATCH items?id=eq.5&select=id", kRepresent, R"({"id":6})", {affects(1), brings({{6}})}},
         {"UPDATE `items` SET `id`=? WHERE `id` = ? | 6, 5", "SELECT `id` FROM `items` WHERE `id` IN (?) | 6"},
-        "200 1  {\"id\":6}", true);
+        "200 1", true);
   check({"PATCH pairs?a=eq.1&select=a",
          kRepresent,
          R"({"b":5})",
@@ -161,7 +159,7 @@ TEST_CASE("servers that return no rows of writes") {
          "10.4.2-MariaDB"},
         {"SELECT `id` FROM `items` WHERE `id` = ? LIMIT ? FOR UPDATE | 5, 1001u",
          "SELECT `id` FROM `items` WHERE `id` IN (?) | 5", "DELETE FROM `items` WHERE `id` IN (?) | 5"},
-        "200 1  {\"id\":5}", true);
+        "200 1", true);
   check({"POST keyless", kRepresent, "{}", {}, kMysql}, {}, "400 no_key");
   check({"POST items?on_conflict=sku",
          "resolution=merge-duplicates",
@@ -177,14 +175,14 @@ TEST_CASE("put") {
   const std::string replace =
       "UPDATE `items` SET `sku`=?,`name`=DEFAULT,`amount`=DEFAULT,`note`=DEFAULT WHERE `id` IN (?) | 'a', 5";
   check({"PUT items?id=eq.5", "", R"({"sku":"a"})", {brings({}), affects(1)}}, {look, insert},
-        "201 1 /data/items?id=eq.5 {\"id\":5}", true);
+        "201 1 /data/items?id=eq.5", true);
   check({"PUT items?id=eq.5", "", R"({"id":5,"sku":"a"})", {brings({{1}}), affects(1)}}, {look, replace},
-        "204 1  {\"id\":5}", true);
+        "204 1", true);
   check({"PUT items?id=eq.5&select=id",
          kRepresent,
          R"({"sku":"a"})",
          {brings({{1}}), affects(1), brings({{5}})}},
-        {look, replace, "SELECT `id` FROM `items` WHERE `id` IN (?) | 5"}, "200 1  {\"id\":5}", true);
+        {look, replace, "SELECT `id` FROM `items` WHERE `id` IN (?) | 5"}, "200 1", true);
   for (const char* const request : {"PUT items?id=gt.5", "PUT items?sku=eq.a", "PUT items",
                                     "PUT items?id=eq.5&sku=eq.a", "PUT items?id=not.eq.5"})
     check({request, "", "{}", {}}, {}, "400 put_needs_key");
@@ -201,11 +199,11 @@ TEST_CASE("fixed conditions") {
   check({"POST open", "", R"({"amount":2})", {}}, {}, "403 row_not_allowed");
   check({"PATCH open?id=eq.5", "", R"({"amount":2})", {}}, {}, "403 row_not_allowed");
   check({"PATCH open?id=eq.5", "", R"({"amount":1})", {affects(1)}},
-        {"UPDATE `items` SET `amount`=? WHERE `id` = ? AND `amount` = ? | 1, 5, 1"}, "204 1  {\"id\":5}");
+        {"UPDATE `items` SET `amount`=? WHERE `id` = ? AND `amount` = ? | 1, 5, 1"}, "204 1");
   const std::string inside = "SELECT COUNT(*) FROM `items` WHERE `amount` < ? AND `id` IN (?) | 9, 5";
   check({"POST some", "", R"({"amount":3})", {brings({{5}}), brings({{1}})}},
-        {"INSERT INTO `items` (`amount`) VALUES (?) RETURNING `id` | 3", inside},
-        "201 1 /data/some?id=eq.5 {\"id\":5}", true);
+        {"INSERT INTO `items` (`amount`) VALUES (?) RETURNING `id` | 3", inside}, "201 1 /data/some?id=eq.5",
+        true);
   check({"POST some", "", R"({"amount":10})", {brings({{5}}), brings({{0}})}},
         {"INSERT INTO `items` (`amount`) VALUES (?) RETURNING `id` | 10", inside}, "403 row_not_allowed",
         true);
@@ -213,7 +211,7 @@ TEST_CASE("fixed conditions") {
         {"UPDATE `items` SET `amount`=? WHERE `id` = ? AND `amount` < ? | 10, 5, 9", inside},
         "403 row_not_allowed", true);
   check({"PATCH some?id=eq.5", "", R"({"name":"n"})", {affects(1)}},
-        {"UPDATE `items` SET `name`=? WHERE `id` = ? AND `amount` < ? | 'n', 5, 9"}, "204 1  {\"id\":5}");
+        {"UPDATE `items` SET `name`=? WHERE `id` = ? AND `amount` < ? | 'n', 5, 9"}, "204 1");
   check({"PUT some?id=eq.5", "", "{}", {brings({{1}}), brings({{0}})}},
         {"SELECT 1 FROM `items` WHERE `id` IN (?) FOR UPDATE | 5", inside}, "403 row_not_allowed", true);
   const std::string all = "SELECT COUNT(*) FROM `items` WHERE `sku` IN (?) FOR UPDATE | 'a'";
@@ -228,7 +226,7 @@ TEST_CASE("fixed conditions") {
                          "resolution=merge-duplicates",
                          R"({"sku":"a"})",
                          {brings({{1}}), brings({{1}}), brings({{5}})}});
-  CHECK(merged.end == "201 1 /data/open?id=eq.5 {\"id\":5}");
+  CHECK(merged.end == "201 1 /data/open?id=eq.5");
 }
 
 class Tag final : public tables::TagCheck {
@@ -244,9 +242,9 @@ class Tag final : public tables::TagCheck {
 
 TEST_CASE("versions, tags and limits") {
   check({"PATCH counted?id=eq.5", "", R"({"name":"n"})", {affects(1)}},
-        {"UPDATE `items` SET `name`=?,`amount`=`amount`+1 WHERE `id` = ? | 'n', 5"}, "204 1  {\"id\":5}");
+        {"UPDATE `items` SET `name`=?,`amount`=`amount`+1 WHERE `id` = ? | 'n', 5"}, "204 1");
   check({"PATCH counted?id=eq.5", "", R"({"amount":3})", {affects(1)}},
-        {"UPDATE `items` SET `amount`=? WHERE `id` = ? | 3, 5"}, "204 1  {\"id\":5}");
+        {"UPDATE `items` SET `amount`=? WHERE `id` = ? | 3, 5"}, "204 1");
   const Tag same("{\"id\":5}");
   const Tag other("{\"id\":6}");
   const std::string look = "SELECT `id` FROM `items` WHERE `id` = ? FOR UPDATE | 5";
@@ -256,7 +254,7 @@ TEST_CASE("versions, tags and limits") {
                 {brings({{5}}), affects(1)},
                 "10.11.6-MariaDB",
                 &same};
-  check(one, {look, "UPDATE `items` SET `name`=? WHERE `id` = ? | 'n', 5"}, "204 1  {\"id\":5}", true);
+  check(one, {look, "UPDATE `items` SET `name`=? WHERE `id` = ? | 'n', 5"}, "204 1", true);
   one.tag = &other;
   check(one, {look}, "412 condition_failed", true);
   one.script = {brings({})};

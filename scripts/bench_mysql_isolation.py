@@ -58,6 +58,7 @@ def arguments():
     parser.add_argument("--server-core", type=int, default=0)
     parser.add_argument("--load-core", type=int, default=1)
     parser.add_argument("--nice", type=int, default=0)
+    parser.add_argument("--fifo", type=int, default=0, help="real-time priority of server and probe, where other work is about")
     parser.add_argument("--json", help="write everything measured here")
     parser.add_argument("--markdown", help="write the table here")
     return parser.parse_args()
@@ -102,26 +103,31 @@ class World:
             self.names = stack.enter_context(gate.NameServer())
         command = [str(pathlib.Path(options.server).resolve()), "-f", self.configuration(driver, where)]
         output = open(self.folder / "output.txt", "ab")
-        self.process = subprocess.Popen(self.names.command(command) if self.names else command, stdin=subprocess.DEVNULL,
-                                        stdout=output, stderr=output,
-                                        preexec_fn=process.pinned(options.server_core, options.nice))
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, preexec_fn=self.prepare)
         stack.callback(process.stop, self.process)
-        process.wait_until_listening(self.port, self.process)
+        try:
+            process.wait_until_listening(self.port, self.process)
+        except RuntimeError as problem:
+            raise RuntimeError(f"{problem}: {(self.folder / 'output.txt').read_text()[-3000:]}") from problem
         self.recovers(30)
+
+    def prepare(self):
+        process.pinned(self.options.server_core, self.options.nice, self.options.fifo)()
+        if self.names:
+            self.names.enter()
 
     def configuration(self, driver, where):
         limit = self.options.limit_ms
         mysql = {"mysql_started": "on", "user": mariadb.USER, "password": mariadb.PASSWORD, "database_name": mariadb.DATABASE,
                  "driver": driver, "max_connections": self.options.connections, "queue_timeout_ms": limit, "connect_timeout_ms": limit,
                  "query_timeout_ms": 20000 if self.condition == "sleep" else limit, **where}
-        day_ms = 86400000
         routes = [
             {"path": "/data/", "mysql_rest": {"tables": [mariadb.TABLE]}},
             {"path": "/sleep", "mysql_query": {"sql": "SELECT SLEEP(5) AS slept"}},
             {"path": "/metrics", "metrics": {}},
             {"path": "/pub/{channel}", "push_publish": {"channel": "{channel}", "history": {"messages": 10}}},
             {"path": "/sub/{channel}", "push_subscribe": {"channel": "{channel}", "transports": ["sse"], "first_message": "newest",
-                                                          "timeout_ms": day_ms, "heartbeat_ms": 3600000}},
+                                                          "heartbeat_ms": 3600000}},
             {"path": "/", "static": {}}]
         text = {"worker_processes": 1, "cpu_affinity": "off", "log": {"path": "", "level": "ERROR"}, "mysql": mysql,
                 "listen": [{"address": "127.0.0.1", "port": self.port}],
@@ -189,7 +195,7 @@ def measure(options, folder, driver, condition, database, probe):
         world.shut()
         command = [str(probe), str(world.port), str(options.seconds), str(options.interval_us), "/file.txt", "/sub/a", "/pub/a"]
         done = subprocess.run(command, capture_output=True, text=True, check=False,
-                              preexec_fn=process.pinned(options.load_core, options.nice))
+                              preexec_fn=process.pinned(options.load_core, options.nice, options.fifo))
         if done.returncode:
             raise RuntimeError(f"{condition}: the probe failed: {done.stderr}")
         found = json.loads(done.stdout)
@@ -224,7 +230,8 @@ def main():
     where = (f"{model}, Linux {platform.release()}; server on core {options.server_core}, probe, swarm and MariaDB on core"
              f" {options.load_core}; a file and a message every {options.interval_us} µs for {options.seconds:g} s,"
              f" {options.rest_rate} requests for rows a second over {options.rest_clients} connections, {options.connections}"
-             f" connections to the database; medians of {options.rounds} rounds; load average {os.getloadavg()[0]:.1f} at the start.")
+             f" connections to the database; medians of {options.rounds} rounds"
+             f"{', server and probe at a real-time priority' if options.fifo else ''}; load average {os.getloadavg()[0]:.1f} at the start.")
     print(where)
     conditions = options.conditions.split(",")
     if "dns" in conditions and gate.NameServer.missing():

@@ -47,14 +47,17 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def pinned(core, nice=0):
+def pinned(core, nice=0, fifo=0):
     """A preexec_fn: the child and all it starts run on one core, with this priority.
 
-    Where the scheduler groups tasks by session, a nice value only counts inside the session; hence the group's.
+    Where the scheduler groups tasks by session, a nice value only counts inside the session; hence the group's. `fifo`: a
+    real-time priority, before all that have none.
     """
 
     def prepare():
         os.sched_setaffinity(0, {core})
+        if fifo:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(fifo))
         if nice:
             os.setsid()
             os.setpriority(os.PRIO_PROCESS, 0, nice)

@@ -6,10 +6,11 @@
         gate.open()                          # passes again
 
     with NameServer() as names:              # answers every question for an IPv4 address with 127.0.0.1
-        subprocess.Popen(names.command([...]))   # a process that asks nobody else, by a resolv.conf of its own
+        subprocess.Popen(..., preexec_fn=names.enter)   # a process that asks nobody else, by a resolv.conf of its own
         names.silent = True                  # answers no more
 """
 
+import ctypes
 import os
 import pathlib
 import selectors
@@ -18,6 +19,9 @@ import struct
 import subprocess
 import tempfile
 import threading
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 0x1000, 0x4000, 0x40000
 
 
 class Gate:
@@ -148,14 +152,15 @@ class NameServer:
 
     address = "127.0.53.53"
 
-    def __init__(self):
+    def __init__(self, retry_s=5):
+        """`retry_s`: after which who asks asks again; 5 is the C library's default."""
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind((self.address, 53))
         self.socket.settimeout(0.1)
         self.silent, self.asked, self.unanswered, self.ended = False, 0, 0, False
         self.folder = tempfile.TemporaryDirectory(prefix="roost-dns-")
-        pathlib.Path(self.folder.name, "resolv.conf").write_text(f"nameserver {self.address}\n")
+        pathlib.Path(self.folder.name, "resolv.conf").write_text(f"nameserver {self.address}\noptions timeout:{retry_s}\n")
         pathlib.Path(self.folder.name, "nsswitch.conf").write_text("hosts: dns\n")
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
@@ -168,10 +173,17 @@ class NameServer:
         probe = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False)
         return "unshare -m is refused here" if probe.returncode else None
 
-    def command(self, command):
-        """The same command with these two files in /etc's place, in a mount namespace of its own."""
-        binds = " && ".join(f"mount --bind {self.folder.name}/{name} /etc/{name}" for name in ("resolv.conf", "nsswitch.conf"))
-        return ["unshare", "-m", "sh", "-c", f'{binds} && exec "$@"', "sh", *map(str, command)]
+    def enter(self):
+        """In a child before it runs its program: these two files are in /etc's place, in a mount namespace of its own."""
+        self._call(LIBC.unshare(CLONE_NEWNS))
+        self._call(LIBC.mount(None, b"/", None, MS_REC | MS_PRIVATE, None))
+        for name in ("resolv.conf", "nsswitch.conf"):
+            self._call(LIBC.mount(f"{self.folder.name}/{name}".encode(), f"/etc/{name}".encode(), None, MS_BIND, None))
+
+    @staticmethod
+    def _call(result):
+        if result != 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
     def _run(self):
         while not self.ended:

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace roost::http {
 class Exchange;
@@ -27,8 +28,7 @@ class BodyGatherer {
     text_.append(piece);
     return true;
   }
-  std::string_view text() const noexcept { return text_; }
-  void drop() noexcept { text_ = {}; }
+  std::string take() noexcept { return std::move(text_); }
 
  private:
   const size_t max_bytes_;

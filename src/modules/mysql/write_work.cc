@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "db/pool.h"
+#include "event/task.h"
 #include "http/exchange.h"
 #include "modules/mysql/body_gatherer.h"
 #include "modules/mysql/operation_runner.h"
@@ -37,46 +37,80 @@ tables::Methods actionOf(Method method) noexcept {
   }
 }
 
-// What a request says before its body has come.
-struct WriteJob {
+// A body of more takes longer to read than a loop should be held up.
+constexpr size_t kMostBytesOnLoop = 64 << 10;
+
+// A request as it has come, up to what it means to the database. Refers to nothing but the exposure that it
+// keeps, and so any thread may make a plan of it.
+struct WriteRequest {
+  std::shared_ptr<const tables::Exposure> exposure;
+  const tables::ExposedTable* table = nullptr;
   tables::Query query;
   tables::WriteOptions options;
+  bool takes_body = false;
   tables::BodyFormat format = tables::BodyFormat::kJson;
-  Form form;
-  std::string_view method;
+  std::string text;
 };
+
+struct Planned {
+  std::unique_ptr<tables::Operation> operation;  // nullptr: `problem`
+  Problem problem;
+};
+
+Planned plan(WriteRequest& request) {
+  Planned planned;
+  tables::Body body;
+  if (request.takes_body) {
+    using Missing = tables::Preferences::Missing;
+    tables::BodyOptions options;
+    options.columns = &request.query.columns;
+    options.max_rows = request.exposure->config->limits.max_body_rows;
+    options.time_zone = request.exposure->catalog->time_zone;
+    options.missing_is_null = request.options.preferences.missing == Missing::kNull;
+    if (!tables::readBody(request.text, request.format, *request.table, options, body, planned.problem))
+      return planned;
+    request.text = {};
+  }
+  planned.operation = tables::planWrite(*request.table, *request.exposure, std::move(request.query),
+                                        std::move(request.options), std::move(body), planned.problem);
+  return planned;
+}
 
 // Gathers a body, writes, answers. Owned by its exchange; loop thread.
 class WriteWork final : public http::ExchangeListener, private OperationsDone {
  public:
-  WriteWork(http::Exchange& exchange, WriteSite site, const tables::ExposedTable& table, WriteJob job,
+  WriteWork(http::Exchange& exchange, WriteSite site, WriteRequest request, const Form& form,
             std::unique_ptr<RowTags> tags)
       : exchange_(exchange),
         site_(std::move(site)),
-        table_(table),
-        job_(std::move(job)),
-        preferences_(job_.options.preferences),
+        table_(*request.table),
+        method_(http::methodName(exchange.method())),
+        form_(form),
+        preferences_(request.options.preferences),
         tags_(std::move(tags)),
+        request_(std::make_unique<WriteRequest>(std::move(request))),
         body_(exchange, site_.max_body_bytes) {}
 
-  // `takes_body`: it is waited for. Otherwise there is none, or it means nothing.
-  void start(bool takes_body) noexcept {
-    takes_body_ = takes_body;
-    if (!takes_body_) begin();
+  // Where there is no body to wait for, or it means nothing.
+  void start() noexcept {
+    if (!request_->takes_body) begin(plan(*request_));
   }
 
   void onBody(std::string_view piece, bool fin) noexcept override {
-    if (!takes_body_ || runner_ || refused_) return exchange_.consumed(piece.size());
+    if (refused_ || complete_ || !request_->takes_body) return exchange_.consumed(piece.size());
     if (!body_.add(piece)) return refuse(bodyTooLarge(site_.max_body_bytes));
-    if (fin) return begin();
-    exchange_.consumed(piece.size());
+    if (!fin) return exchange_.consumed(piece.size());
+    complete_ = true;
+    request_->text = body_.take();
+    if (request_->text.size() <= kMostBytesOnLoop || !planElsewhere()) begin(plan(*request_));
   }
   void onAbort(http::AbortReason) noexcept override {
     if (runner_) site_.pool->cancel(*runner_);
   }
 
  private:
-  void begin() noexcept;
+  bool planElsewhere() noexcept;
+  void begin(Planned planned) noexcept;
   void refuse(const Problem& problem, const ProblemExtra& extra = {}) noexcept {
     refused_ = true;
     replyProblem(exchange_, problem, extra);
@@ -87,41 +121,41 @@ class WriteWork final : public http::ExchangeListener, private OperationsDone {
   http::Exchange& exchange_;
   const WriteSite site_;
   const tables::ExposedTable& table_;
-  WriteJob job_;
+  const std::string_view method_;
+  const Form form_;
   const tables::Preferences preferences_;
   const std::unique_ptr<RowTags> tags_;
+  std::shared_ptr<WriteRequest> request_;
   BodyGatherer body_;
-  bool takes_body_ = false;
+  bool complete_ = false;
   bool refused_ = false;
   std::optional<OperationRunner> runner_;
 };
 
-void WriteWork::begin() noexcept {
-  Problem problem;
-  tables::Body body;
-  if (takes_body_) {
-    tables::BodyOptions options;
-    options.columns = &job_.query.columns;
-    options.max_rows = site_.exposure->config->limits.max_body_rows;
-    options.time_zone = site_.exposure->catalog->time_zone;
-    options.missing_is_null = preferences_.missing == tables::Preferences::Missing::kNull;
-    if (!tables::readBody(body_.text(), job_.format, table_, options, body, problem)) return refuse(problem);
-    body_.drop();
-  }
-  std::unique_ptr<tables::Operation> operation = tables::planWrite(
-      table_, *site_.exposure, std::move(job_.query), std::move(job_.options), std::move(body), problem);
-  if (operation == nullptr) return refuse(problem);
+// False where there is no thread for it.
+bool WriteWork::planElsewhere() noexcept {
+  std::unique_ptr<event::Task> task = event::makeTask([request = request_, name = exchange_.handle()] {
+    auto planned = std::make_unique<Planned>(plan(*request));
+    name.post([planned = std::move(planned)](http::Exchange& exchange) {
+      static_cast<WriteWork&>(*exchange.listener()).begin(std::move(*planned));
+    });
+  });
+  return exchange_.context().tasks().submit(task);
+}
+
+void WriteWork::begin(Planned planned) noexcept {
+  if (planned.operation == nullptr) return refuse(planned.problem);
   std::vector<std::unique_ptr<tables::Operation>> operations;
-  operations.push_back(std::move(operation));
+  operations.push_back(std::move(planned.operation));
   runner_.emplace(std::move(operations), preferences_.rollback, static_cast<OperationsDone&>(*this));
   site_.pool->request(*runner_);
 }
 
 void WriteWork::onOperationsDone() noexcept {
   tables::OperationResult& result = runner_->operations()[0]->result();
-  if (!runner_->rollsBack()) publishWrite(site_.shard, table_, job_.method, result);
+  if (!runner_->rollsBack()) publishWrite(site_.shard, table_, method_, result);
   http::ResponseHead head(result.status);
-  if (result.has_body) head.add("Content-Type", job_.form.content_type);
+  if (result.has_body) head.add("Content-Type", form_.content_type);
   if (!result.location.empty()) head.add("Location", result.location);
   head.add("Content-Range", result.content_range);
   head.add("Range-Unit", "items");
@@ -143,41 +177,50 @@ void WriteWork::onOperationFailed(size_t, const Problem& problem, uint32_t retry
   refuse(problem, extra);
 }
 
-bool readJob(const http::Exchange& exchange, const WriteSite& site, WriteJob& job, RowTags& tags,
-             Problem& problem) {
+bool read(const http::Exchange& exchange, const WriteSite& site, WriteRequest& request, Form& form,
+          RowTags& tags, Problem& problem) {
   const http::RequestHead& head = exchange.request();
-  if (!chooseForm(head, job.form)) {
+  tables::WriteOptions& options = request.options;
+  if (!chooseForm(head, form)) {
     problem = notAcceptable();
     return false;
   }
-  if (!readPrefer(head, job.options.preferences, problem)) return false;
-  if (!tables::parseQuery(exchange.query(), site.exposure->config->limits, job.query, problem)) return false;
-  job.options.method = actionOf(exchange.method());
-  job.options.format = job.form.format;
-  job.options.single = job.form.single;
-  job.options.base = site.base;
-  job.method = http::methodName(exchange.method());
-  if (!readConditions(head, tags, job.options, problem)) return false;
-  if (job.options.method == tables::kDelete) return true;
-  return bodyFormat(head.get(http::FieldId::kContentType), job.format, problem);
+  if (!readPrefer(head, options.preferences, problem)) return false;
+  if (!tables::parseQuery(exchange.query(), site.exposure->config->limits, request.query, problem))
+    return false;
+  options.method = actionOf(exchange.method());
+  options.format = form.format;
+  options.single = form.single;
+  options.base = site.base;
+  request.takes_body = options.method != tables::kDelete;
+  if (!readConditions(head, tags, options, problem)) return false;
+  if (!request.takes_body) return true;
+  if (!exchange.hasBody()) {
+    problem = {400, "bad_body", "there is no body", {}, {}};
+    return false;
+  }
+  if (announcedBytes(head) > int64_t{site.max_body_bytes}) {
+    problem = bodyTooLarge(site.max_body_bytes);
+    return false;
+  }
+  return bodyFormat(head.get(http::FieldId::kContentType), request.format, problem);
 }
 
 }  // namespace
 
 void startWrite(http::Exchange& exchange, WriteSite site, const tables::ExposedTable& table) noexcept {
   Problem problem;
-  WriteJob job;
+  Form form;
+  WriteRequest request;
   auto tags = std::make_unique<RowTags>();
-  if (!readJob(exchange, site, job, *tags, problem)) return replyProblem(exchange, problem);
-  const bool takes_body = job.options.method != tables::kDelete;
-  if (takes_body && !exchange.hasBody())
-    return replyProblem(exchange, {400, "bad_body", "there is no body", {}, {}});
-  if (takes_body && announcedBytes(exchange.request()) > int64_t{site.max_body_bytes})
-    return replyProblem(exchange, bodyTooLarge(site.max_body_bytes));
-  auto work = std::make_unique<WriteWork>(exchange, std::move(site), table, std::move(job), std::move(tags));
+  request.exposure = site.exposure;
+  request.table = &table;
+  if (!read(exchange, site, request, form, *tags, problem)) return replyProblem(exchange, problem);
+  auto work =
+      std::make_unique<WriteWork>(exchange, std::move(site), std::move(request), form, std::move(tags));
   WriteWork& starts = *work;
   exchange.listen(std::move(work));
-  starts.start(takes_body);
+  starts.start();
 }
 
 }  // namespace roost::modules::mysql

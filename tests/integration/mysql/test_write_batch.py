@@ -55,7 +55,11 @@ def test_all_or_nothing(start_rest, database):
                                ([first] * 5, 413, "too_many_operations"), (None, 400, "bad_body")]:
         refused = server.post("batch", body)
         assert (refused.status, refused.json()["code"]) == (status, code), refused.body
+    large = {**first, "body": {"text": "x" * 40000}}
+    refused = server.post("batch", [large, large, {"method": "GET", "path": "nothing"}])
+    assert (refused.status, refused.json()["code"]) == (404, "unknown_table")
     assert server.get("notes").json() == []
+    assert server.post("batch", [large, large, {"method": "DELETE", "path": "notes?id=gt.0"}]).status == 200
     assert (server.get("batch").status, server.get("batch")["Allow"]) == (405, "OPTIONS, POST")
 
 

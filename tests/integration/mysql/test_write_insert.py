@@ -46,6 +46,10 @@ def test_many_rows(start_rest, database):
     made = server.post("notes?columns=text&select=author,text", [{"text": "a", "author": "x", "nonsense": [1]}, {}], **REPRESENT)
     assert made.json() == [{"author": "anonymous", "text": "a"}, {"author": "anonymous", "text": None}]
     assert server.post("notes", []).status == 201
+    # A body so large that another thread reads it.
+    large = [{"text": "x" * 1000}] * 100
+    assert server.post("notes", large, Prefer="count=exact")["Content-Range"] == "*/100"
+    assert server.post("notes", [*large, {"id": []}]).json()["detail"].startswith("row 101: ")
     count = server.mariadb.value("SELECT COUNT(*) FROM notes", database)
     # All of them or none.
     refused = server.post("notes", [{"text": "a"}, {"author": "b" * 41}])

@@ -145,6 +145,7 @@ void startBatch(http::Exchange& exchange, WriteSite site) noexcept {
     return replyProblem(exchange, {400, "bad_body", "a batch is an array in JSON", {}, {}});
   if (announcedBytes(head) > int64_t{site.max_body_bytes})
     return replyProblem(exchange, bodyTooLarge(site.max_body_bytes));
+  exchange.endWithPeer();
   exchange.listen(std::make_unique<BatchWork>(exchange, std::move(site), preferences.rollback));
 }
 

@@ -219,6 +219,7 @@ void startWrite(http::Exchange& exchange, WriteSite site, const tables::ExposedT
   auto work =
       std::make_unique<WriteWork>(exchange, std::move(site), std::move(request), form, std::move(tags));
   WriteWork& starts = *work;
+  exchange.endWithPeer();
   exchange.listen(std::move(work));
   starts.start();
 }

@@ -214,7 +214,7 @@ bool ChangeOperation::more() {
       case Phase::kTag:
         phase_ = Phase::kKeys;
         if (has_tag_ && !(options_.tag == nullptr ? exists_ : tag_matches_)) {
-          fail(412, "condition_failed", "the row is not the one that If-Match names");
+          fail(412, "precondition_failed", "the row is not the one that If-Match names");
         } else if (by_keys_) {
           lockKeys();
         }

@@ -95,9 +95,9 @@ void PutOperation::decide() {
   if (was_there_ && fixed_.any() && counted_ != 1) {
     fail(outsideFixed());
   } else if (options_.create_only && was_there_) {
-    fail(412, "condition_failed", "the row is there already, which If-None-Match rules out");
+    fail(412, "precondition_failed", "the row is there already, which If-None-Match rules out");
   } else if ((options_.must_exist && !was_there_) || (options_.tag != nullptr && !tag_matches_)) {
-    fail(412, "condition_failed", "the row is not the one that If-Match names");
+    fail(412, "precondition_failed", "the row is not the one that If-Match names");
   } else if (!was_there_ && !may_insert_) {
     fail(404, "not_found", "there is no such row, and a key of one's own cannot be chosen here");
   } else if (was_there_) {

@@ -125,7 +125,8 @@ def test_ranges(rest, fields, status, content_range, count):
     assert answer.get("Preference-Applied") == fields.get("Prefer")
 
 
-def test_counts(rest):
+def test_counts(rest, mariadb):
+    mariadb.run("ANALYZE TABLE orders", "sample")  # the optimizer's guess comes from its statistics
     answer = rest().get("orders?limit=1&status=eq.paid", Prefer="count=exact")
     assert (answer.status, answer["Content-Range"]) == (206, "0-0/500")
     for how in ("planned", "estimated"):

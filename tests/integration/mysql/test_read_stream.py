@@ -1,5 +1,6 @@
 """Answers that are larger than what is kept of them: a million rows to slow and fast readers, and their ends before the end."""
 
+import gzip
 import json
 import re
 import socket
@@ -88,6 +89,22 @@ def test_counted_stream(events):
     answer = events.get("events?kind=eq.3&order=id", Prefer="count=exact")
     assert (answer.status, answer["Content-Range"], len(answer.json())) == (200, "0-99999/100000", 100000)
     assert "Content-Range" not in events.get("events?limit=5000&order=id")
+
+
+def test_compressed_stream(rest, million):
+    server = rest(EVENTS, mysql=ONE, worker_processes=1, http={"compress": {}})
+    answer = server.get("events?limit=100000&order=id&select=id,name", Accept_Encoding="gzip")
+    assert answer["Content-Encoding"] == "gzip" and len(answer.body) < 2 * MIB
+    rows = json.loads(gzip.decompress(answer.body))
+    assert [row["id"] for row in rows] == list(range(1, 100001)) and rows[77]["name"] == "event 78"
+
+
+def test_old_clients_see_the_end_by_the_close(events):
+    with events.connect() as wire:
+        wire.send(request("/data/events?limit=5000&order=id&select=id", version="1.0"))
+        head = wire.read_head()
+        assert head.closes and "Transfer-Encoding" not in head
+        assert len(json.loads(wire.read_until_close())) == 5000
 
 
 def test_head_of_a_large_answer(events):

@@ -43,7 +43,7 @@ def test_all_or_nothing(start_rest, database):
         ({"method": "GET", "path": "nothing"}, 404, "unknown_table"), ({"method": "GET", "path": "notes?nothing=eq.1"}, 400, "unknown_column"),
         ({"method": "GET", "path": "notes?id=eq.77", "headers": {"accept": "application/vnd.pgrst.object+json"}}, 406, "PGRST116"),
         ({"method": "PATCH", "path": "notes?id=gt.0", "prefer": "handling=strict,max-affected=0", "body": {"text": "x"}}, 400, "max_affected_exceeded"),
-        ({"method": "PATCH", "path": "notes?id=eq.1", "headers": {"If-Match": '"other"'}, "body": {"text": "x"}}, 412, "condition_failed"),
+        ({"method": "PATCH", "path": "notes?id=eq.1", "headers": {"If-Match": '"other"'}, "body": {"text": "x"}}, 412, "precondition_failed"),
         ({"method": "POST", "path": "notes"}, 400, "bad_body"), ({"method": "GET"}, 400, "bad_batch"), ({"path": "notes"}, 400, "bad_batch"), ("text", 400, "bad_batch"),
         ({"method": "GET", "path": "notes", "something": "else"}, 400, "bad_batch"), ({"method": "GET", "path": "notes", "headers": {"Cookie": "a"}}, 400, "bad_batch"),
         ({"method": "GET", "path": "notes", "headers": 3}, 400, "bad_batch"), ({"method": "GET", "path": "notes?a=1", "query": "a=1"}, 400, "bad_batch")]

@@ -83,7 +83,7 @@ def test_if_match(start_rest, database):
         assert changed.status == 200, (target, changed.body)
         for method, body in [("PATCH", change), ("DELETE", None), ("PUT", {**changed.json()[0], **change})]:
             refused = server.send(method, target if method != "PUT" else f"{target}", body, If_Match=tag)
-            assert (refused.status, refused.json()["code"]) == (412, "condition_failed"), (method, refused.body)
+            assert (refused.status, refused.json()["code"]) == (412, "precondition_failed"), (method, refused.body)
         single = server.get(target, Accept="application/vnd.pgrst.object+json")["ETag"]
         assert single != tag and server.delete(target, If_Match=single).status in (204, 409)
         gone = server.get(target).json() == []

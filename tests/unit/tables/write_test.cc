@@ -190,7 +190,7 @@ TEST_CASE("put") {
   check({"PUT items?id=eq.5", "", R"([{},{}])", {}}, {}, "400 bad_body");
   check({"PUT keyless?a=eq.5", "", "{}", {}}, {}, "400 no_key");
   check({"PUT items?id=eq.5", "", "{}", {brings({{1}})}, "10.11.6-MariaDB", nullptr, true}, {look},
-        "412 condition_failed", true);
+        "412 precondition_failed", true);
 }
 
 TEST_CASE("fixed conditions") {
@@ -256,9 +256,9 @@ TEST_CASE("versions, tags and limits") {
                 &same};
   check(one, {look, "UPDATE `items` SET `name`=? WHERE `id` = ? | 'n', 5"}, "204 1", true);
   one.tag = &other;
-  check(one, {look}, "412 condition_failed", true);
+  check(one, {look}, "412 precondition_failed", true);
   one.script = {brings({})};
-  check(one, {look}, "412 condition_failed", true);
+  check(one, {look}, "412 precondition_failed", true);
   one.request = "PATCH items?id=gt.5";
   check(one, {}, "400 condition_needs_key");
   const std::string strict = "handling=strict,max-affected=2";

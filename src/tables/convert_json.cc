@@ -33,6 +33,17 @@ std::string wholeText(std::string text) {
   return whole ? std::to_string(static_cast<int64_t>(number)) : text;
 }
 
+// "5e-324": less than the last digit of any DECIMAL, which takes no such exponent.
+bool isNothing(std::string_view text) noexcept {
+  constexpr double kLeast = 1e-40;
+  double number = 1;
+  const size_t exponent = text.find_first_of("eE");
+  if (exponent == std::string_view::npos) return false;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec == std::errc::result_out_of_range) return text.substr(exponent + 1, 1) == "-";
+  return read.ec == std::errc{} && std::abs(number) < kLeast;
+}
+
 // The digits go as they were written, unless the column's type is one of numbers that the program can read.
 bool number(const Column& column, std::string text, std::string_view time_zone, db::Value& out,
             Problem& problem) {
@@ -46,8 +57,9 @@ bool number(const Column& column, std::string text, std::string_view time_zone, 
       return convertText(column, wholeText(std::move(text)), time_zone, out, problem);
     case db::Type::kFloat:
     case db::Type::kDouble:
-    case db::Type::kDecimal:
       return convertText(column, text, time_zone, out, problem);
+    case db::Type::kDecimal:
+      return convertText(column, isNothing(text) ? "0" : std::string_view(text), time_zone, out, problem);
     case db::Type::kText:
       // The server takes a number for a member's place.
       if (!column.members.empty()) return refuse(column, "takes one of its members, by name", problem);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tables/openapi_columns.h"
+#include "tables/query_parser.h"
 
 namespace roost::tables {
 namespace {
@@ -65,9 +66,10 @@ Json parameter(std::string_view name, std::string_view in, std::string_view desc
   return {{"name", name}, {"in", in}, {"description", description}, {"schema", std::move(schema)}};
 }
 
-Json listParameter(std::string_view name, std::string_view description, Json items) {
-  Json made = parameter(name, "query", description,
-                        {{"type", "array"}, {"minItems", 1}, {"items", std::move(items)}});
+Json listParameter(std::string_view name, std::string_view description, uint32_t most, Json items) {
+  Json made =
+      parameter(name, "query", description,
+                {{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"items", std::move(items)}});
   made["style"] = "form";
   made["explode"] = false;
   return made;
@@ -174,8 +176,7 @@ class TablePart {
 
   // What a column's schema says beside its values.
   Json described(const Column& column, Direction direction) const {
-    Json made =
-        columnSchema(column, exposure_.config != nullptr ? *exposure_.config : RestConfig(), direction);
+    Json made = columnSchema(column, *exposure_.config, direction);
     std::string text = column.comment;
     const auto add = [&text](const std::string& sentence) {
       text += (text.empty() ? "" : "\n\n") + sentence;
@@ -210,7 +211,6 @@ class TablePart {
     }
     if (!table_.allows(kUpdate)) return;
     schemas[part("change")] = writtenSchema(true, false);
-    schemas[part("change")]["minProperties"] = 1;
   }
 
   Json writtenSchema(bool with_key, bool whole) const {
@@ -243,10 +243,10 @@ class TablePart {
     parameters[part("select")] = listParameter(
         "select",
         "Columns to answer; `alias:column`, places in JSON and tables that are referred to are possible too.",
-        {{"type", "string"}, {"enum", names}});
+        exposure_.config->limits.max_select, {{"type", "string"}, {"enum", names}});
     if (any.empty()) return;
     parameters[part("order")] =
-        listParameter("order", "By which columns the rows are sorted.",
+        listParameter("order", "By which columns the rows are sorted.", kMaxOrderTerms,
                       {{"type", "string"},
                        {"pattern", fmt::format(R"(^({})(\.(asc|desc))?(\.(nullsfirst|nullslast))?$)", any)}});
     addLogic(parameters);
@@ -287,11 +287,13 @@ class TablePart {
     }
   }
 
-  // The rows that a change or a deletion is for: where there is a key, by that.
+  // The rows that a change or a deletion is for: by the key where there is one, else by any column. Other
+  // conditions would do as well; this one is asked for so that nobody changes all rows by mistake.
   void addTarget(Json& list, bool equal) const {
+    const Column* const needed = targetColumn();
     forShown([&](const Column& column) {
       const bool of_key = isKeyColumn(column);
-      if (of_key && (equal || column.name == firstOfKey())) {
+      if (&column == needed || (of_key && equal)) {
         list.push_back(targetParameter(column, equal));
       } else if (!equal) {
         list.push_back(refTo("parameters", columnParameter(column)));
@@ -300,15 +302,17 @@ class TablePart {
   }
 
   Json targetParameter(const Column& column, bool equal) const {
-    const std::string pattern = equal ? equalityPattern(column) : filterPattern(*table_.table, column);
+    const std::string pattern =
+        isKeyColumn(column) ? keyPattern(column, !equal) : filterPattern(*table_.table, column);
     Json made = parameter(parameterName(column.name), "query", "Which rows.",
                           {{"type", "string"}, {"pattern", pattern}});
     made["required"] = true;
     return made;
   }
 
-  const std::string& firstOfKey() const noexcept {
-    return table_.table->columns[table_.key()->columns.front()].name;
+  const Column* targetColumn() const noexcept {
+    const auto& columns = table_.table->columns;
+    return &columns[table_.key() != nullptr ? table_.key()->columns.front() : table_.shown.front()];
   }
 
   Json operation(std::string_view verb, std::string_view summary) const {
@@ -367,12 +371,14 @@ class TablePart {
     responses[part("made")] = std::move(answer);
   }
 
-  void addWritten(Json& responses, std::initializer_list<std::string_view> statuses, bool rows_at_200 = true) const {
+  void addWritten(Json& responses, std::initializer_list<std::string_view> statuses,
+                  bool rows_at_200 = true) const {
     for (const std::string_view status : statuses) {
       if (status == "204") {
         responses["204"] = {{"description", "Done."}};
       } else {
-        responses[std::string(status)] = refTo("responses", part(rows_at_200 && status == "200" ? "rows" : "made"));
+        responses[std::string(status)] =
+            refTo("responses", part(rows_at_200 && status == "200" ? "rows" : "made"));
       }
     }
     addRefusals(responses, {400, 404, 406, 409, 412, 413, 415, 503, 504});
@@ -391,7 +397,9 @@ class TablePart {
 
   Json updateOperation() const {
     Json made = operation("update", "Changed rows of " + table_.name);
-    made["description"] = "All rows that the conditions choose; without any it is refused. For one row by its key `If-Match` may have the ETag that it was seen with.";
+    made["description"] =
+        "All rows that the conditions choose; without any it is refused. For one row by its key `If-Match` "
+        "may have the ETag that it was seen with.";
     Json list = common({part("select"), "prefer_write"});
     addTarget(list, false);
     made["parameters"] = std::move(list);
@@ -413,7 +421,8 @@ class TablePart {
 
   Json deleteOperation() const {
     Json made = operation("delete", "Deleted rows of " + table_.name);
-    made["description"] = "All rows that the conditions choose; without any it is refused. `If-Match` is as with PATCH.";
+    made["description"] =
+        "All rows that the conditions choose; without any it is refused. `If-Match` is as with PATCH.";
     Json list = common({part("select"), "prefer_write"});
     addTarget(list, false);
     made["parameters"] = std::move(list);
@@ -445,13 +454,15 @@ Json batchPath(const Exposure& exposure) {
   Json paths = Json::array();
   for (const auto& [name, table] : exposure.tables) paths.push_back(pathSegment(name));
   Json one{{"type", "object"}, {"required", {"method", "path"}}, {"additionalProperties", false}};
-  one["properties"] = {{"method", {{"type", "string"}, {"enum", {"GET", "POST", "PATCH", "PUT", "DELETE"}}}},
-                       {"path", {{"type", "string"}, {"enum", paths}}},
-                       {"query", text},
-                       {"headers", {{"type", "object"}, {"description", "Prefer, Accept, If-Match, If-None-Match."}}},
-                       {"body", {{"type", {"object", "array"}}}}};
+  one["properties"] = {
+      {"method", {{"type", "string"}, {"enum", {"GET", "POST", "PATCH", "PUT", "DELETE"}}}},
+      {"path", {{"type", "string"}, {"enum", paths}}},
+      {"query", text},
+      {"headers", {{"type", "object"}, {"description", "Prefer, Accept, If-Match, If-None-Match."}}},
+      {"body", {{"type", {"object", "array"}}}}};
   Json result{{"type", "object"}, {"required", {"status"}}};
-  result["properties"] = {{"status", {{"type", "integer"}}}, {"headers", {{"type", "object"}}}, {"body", true}};
+  result["properties"] = {
+      {"status", {{"type", "integer"}}}, {"headers", {{"type", "object"}}}, {"body", true}};
   Json made{{"operationId", "batch"}, {"summary", "Several operations: all of them, or none"}};
   made["requestBody"] = {{"required", true}};
   made["requestBody"]["content"][std::string(kJsonType)]["schema"] = {{"type", "array"}, {"items", one}};

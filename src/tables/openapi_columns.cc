@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace roost::tables {
 namespace {
@@ -15,6 +16,7 @@ using db::Type;
 constexpr uint32_t kBase64In = 3;         // bytes that
 constexpr uint32_t kBase64Out = 4;        // characters stand for
 constexpr uint32_t kLongText = 1u << 30;  // limits from here on say nothing
+constexpr uint32_t kCountedBytes = 3000;  // up to which a pattern says how many
 constexpr unsigned kSafeDigits = 15;      // that every reader's numbers have
 
 // Words that are no columns where they name a parameter.
@@ -68,14 +70,20 @@ Json digitsSchema(const Column& column, bool fraction) {
   return {{"type", "string"}, {"pattern", fmt::format("^{}[0-9]+{}$", sign, rest)}};
 }
 
+// Bounds are told where they have no more digits than every reader's numbers.
 Json decimalSchema(const Column& column) {
   Json made{{"type", "number"}};
   const unsigned whole = column.precision - std::min(column.precision, column.scale);
   if (whole > kSafeDigits) return made;
-  int64_t bound = 1;
-  for (unsigned i = 0; i < whole; ++i) bound *= 10;
-  made["exclusiveMinimum"] = -bound;
-  made["exclusiveMaximum"] = bound;
+  if (column.precision <= kSafeDigits) {
+    const double most = std::stod(std::string(whole, '9') + "." + std::string(column.scale, '9') + "0");
+    made["minimum"] = -most;
+    made["maximum"] = most;
+  } else {
+    const int64_t bound = std::stoll("1" + std::string(whole, '0'));
+    made["exclusiveMinimum"] = -bound;
+    made["exclusiveMaximum"] = bound;
+  }
   return made;
 }
 
@@ -98,10 +106,25 @@ Json textSchema(const Column& column) {
   return made;
 }
 
-Json bytesSchema(const Column& column) {
+// Of at most so many bytes, and without bits behind the last of them.
+std::string base64Pattern(uint32_t most_bytes) {
+  constexpr std::string_view kFour = "[A-Za-z0-9+/]{4}";
+  constexpr std::string_view kOne = "[A-Za-z0-9+/][AQgw]==";
+  constexpr std::string_view kTwo = "[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=";
+  const std::string any_end = fmt::format("({}|{})?", kOne, kTwo);
+  if (most_bytes == 0 || most_bytes > kCountedBytes) return fmt::format("^({})*{}$", kFour, any_end);
+  const uint32_t groups = most_bytes / kBase64In;
+  const uint32_t rest = most_bytes % kBase64In;
+  const std::string end = rest == 0 ? "" : rest == 1 ? fmt::format("({})?", kOne) : any_end;
+  if (groups == 0) return fmt::format("^{}$", end);
+  return fmt::format("^(({0}){{0,{1}}}{2}|({0}){{{3}}}{4})$", kFour, groups - 1, any_end, groups, end);
+}
+
+Json bytesSchema(const Column& column, Direction direction) {
   Json made{{"type", "string"}, {"contentEncoding", "base64"}};
   if (column.max_chars != 0 && column.max_chars < kLongText)
     made["maxLength"] = (uint64_t{column.max_chars} + kBase64In - 1) / kBase64In * kBase64Out;
+  if (direction == Direction::kRequest) made["pattern"] = base64Pattern(column.max_chars);
   return made;
 }
 
@@ -131,7 +154,13 @@ Json momentSchema(const Column& column, Direction direction) {
 }
 
 Json valueSchema(const Column& column, const RestConfig& rest, Direction direction) {
-  if (column.is_json) return Json::object();
+  if (column.is_json) {
+    Json made = Json::object();
+    // A null that is sent is the database's.
+    if (direction == Direction::kRequest && !column.nullable)
+      made["type"] = {"object", "array", "string", "number", "boolean"};
+    return made;
+  }
   switch (column.type) {
     case Type::kInt:
     case Type::kUint:
@@ -151,7 +180,7 @@ Json valueSchema(const Column& column, const RestConfig& rest, Direction directi
       return momentSchema(column, direction);
     case Type::kBytes:
     case Type::kGeometry:
-      return bytesSchema(column);
+      return bytesSchema(column, direction);
     default:
       return textSchema(column);
   }
@@ -256,9 +285,12 @@ std::string filterPattern(const Table& table, const Column& column) {
   return fmt::format(R"(^(not\.)?({})$)", any);
 }
 
-std::string equalityPattern(const Column& column) {
-  const std::string value = valuePattern(column);
-  return fmt::format(R"(^eq\.{}$)", value.empty() ? ".*" : value);
+std::string keyPattern(const Column& column, bool many) {
+  std::string value = valuePattern(column);
+  if (value == ".*" && column.max_chars != 0) value = fmt::format(".{{0,{}}}", column.max_chars);
+  const std::string listed = many && !value.empty() ? listValuePattern(column) : "";
+  if (listed.empty()) return fmt::format(R"(^eq\.{}$)", value.empty() ? ".*" : value);
+  return fmt::format(R"(^(eq\.{0}|in\.\({1}(,{1}){{0,3}}\))$)", value, listed);
 }
 
 std::string parameterName(std::string_view column) {

@@ -17,8 +17,8 @@ nlohmann::ordered_json columnSchema(const Column& column, const RestConfig& rest
 // A regular expression (ECMA-262, anchored) of the filters that a request may have on the column:
 // "^(not\.)?(eq\.7|...)$". Not of all of them: of those that are sure to mean something.
 std::string filterPattern(const Table& table, const Column& column);
-// "^eq\..*$" alone: of a key that names one row.
-std::string equalityPattern(const Column& column);
+// The filters on a key that name one row, "^eq\..*$", or also some, "in.(1,2)".
+std::string keyPattern(const Column& column, bool many);
 
 // The column's name where a query's parameter is named by it, in quotes where it would mean something else.
 std::string parameterName(std::string_view column);

@@ -26,7 +26,9 @@ const current = () => decodeURIComponent(location.hash.slice(1));
 const pathOf = (table) => "/" + table;
 
 // The tables, by what stands in their paths.
-const tables = () => Object.keys(api.paths).filter((path) => path.length > 1).map((path) => path.slice(1));
+const tables = () => Object.entries(api.paths)
+  .filter(([, operations]) => Object.values(operations).some(({ tags }) => tags))
+  .map(([path]) => path.slice(1));
 
 // The columns: of the row as it comes.
 function columnsOf(path) {

@@ -13,7 +13,6 @@ namespace roost::tables {
 namespace {
 
 constexpr uint64_t kMostRepresented = 10'000;
-constexpr size_t kMostAnnounced = 100;
 
 OutputOptions outputOptions(const ExposedTable& table, const std::string& time_zone) {
   OutputOptions options;

@@ -20,6 +20,9 @@ namespace roost::tables {
 // INSERT and DELETE of this server can answer with the rows (RETURNING; MariaDB from 10.5 on).
 bool hasReturning(const Catalog& catalog) noexcept;
 
+// Rows that a table's channel is told; of more, their number alone.
+constexpr size_t kMostAnnounced = 100;
+
 // The rows of an answer, written as they come.
 class Representation {
  public:

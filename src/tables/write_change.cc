@@ -164,7 +164,7 @@ void ChangeOperation::lockKeys() {
   appendTarget(step.statement);
   if (!query_.limit) {  // one more tells that there are too many
     step.statement.text << " LIMIT ?";
-    step.statement.values.push_back(db::Value::ofUint(mostRows() + 1));
+    step.statement.values.push_back(db::Value::ofUint((needsEach() ? mostRows() : kMostAnnounced) + 1));
   }
   step.statement.text << " FOR UPDATE";
   steps_.push_back(std::move(step));
@@ -252,13 +252,16 @@ void ChangeOperation::start() {
 }
 
 void ChangeOperation::write() {
-  if (!by_keys_) return writeWhere();
+  // Too many to be told one by one: only their number matters then.
+  const bool untold = by_keys_ && !needsEach() && keys_.size() > kMostAnnounced;
+  if (untold) keys_.clear();
+  if (!by_keys_ || untold) return writeWhere();
   if (keys_.size() > mostRows()) {
     fail(400, "too_many_rows", fmt::format("more than {} rows would be written", mostRows()));
     return;
   }
   if (!mayWrite(keys_.size())) return;
-  if (isDelete()) representByKeys();  // while they are there
+  if (isDelete() && wantsRows()) representByKeys();  // while they are there
   writeByKeys();
 }
 

@@ -21,6 +21,8 @@ class ChangeOperation final : public WriteBase {
   void complete() override;
 
   bool isDelete() const noexcept { return options_.method == kDelete; }
+  // Each row is looked at or returned; otherwise keys are read for the table's channel alone.
+  bool needsEach() const noexcept { return wantsRows() || looks_; }
   bool planLimit(Problem& problem) const;
   bool planKeys(Problem& problem);
   void appendChange(db::Statement& out) const;

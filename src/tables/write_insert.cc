@@ -97,6 +97,11 @@ bool InsertOperation::planConflict(Problem& problem) {
                       "Send Prefer: resolution=merge-duplicates or resolution=ignore-duplicates.");
     return false;
   }
+  if (!table_.allows(kUpsert)) {
+    problem = refused(403, "upsert_not_allowed",
+                      fmt::format("rows of {} that are there already cannot be replaced", table_.name));
+    return false;
+  }
   std::vector<uint16_t> wanted;
   for (const std::string& name : query_.on_conflict) {
     const Column* const column = table_.find(name);

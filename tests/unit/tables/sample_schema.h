@@ -166,6 +166,7 @@ inline std::shared_ptr<tables::RestConfig> sampleRoutes() {
                                  "articles", "every_type", "keyless"}) {
     rest->tables.emplace_back();
     rest->tables.back().name = name;
+    rest->tables.back().methods = tables::kAllMethods;
   }
   rest->tables[1].where = "tenant=eq.7";
   rest->tables[1].columns = {"id", "customer_id", "payer_id", "status", "total", "placed_at", "note"};

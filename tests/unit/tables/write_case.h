@@ -35,7 +35,8 @@ inline Scripted fails(uint32_t error) {
 }
 
 // items(id made by the server, sku unique, name, amount with a default, note); pairs(a, b: the key, note);
-// keyless(a). As "open" only items with amount=1, as "some" those with amount<9; "counted" has a version.
+// keyless(a). As "open" only items with amount=1, as "some" those with amount<9; "counted" has a
+// version, "told" a channel; "plain" can only be inserted into.
 inline std::shared_ptr<const tables::Exposure> writableExposure(std::string version) {
   auto catalog = std::make_shared<tables::Catalog>();
   catalog->time_zone = "+00:00";
@@ -71,6 +72,8 @@ inline std::shared_ptr<const tables::Exposure> writableExposure(std::string vers
   show("items", "some", "amount=lt.9");
   show("items", "counted").version = "amount";
   show("items", "few").max_rows = 2;
+  show("items", "told").publish = "news";
+  show("items", "plain").methods = tables::kInsert;
   std::vector<std::string> complaints;
   return tables::expose(catalog, rest, complaints);
 }
@@ -104,6 +107,7 @@ class WriteRun {
   std::string end;                // "201 1 /data/items?id=eq.5 {"id":5}" or "409 unique_violation"
   std::string body;
   std::string range;
+  std::string announcement;
   bool transaction = false;
 
  private:
@@ -150,6 +154,7 @@ class WriteRun {
     tables::OperationResult& result = operation.result();
     range = result.content_range;
     body = result.body;
+    announcement = result.announcement;
     end = operation.failed() ? fmt::format("{} {}", operation.problem().status, operation.problem().code)
                              : fmt::format("{} {} {}", result.status, result.rows, result.location);
     while (!end.empty() && end.back() == ' ') end.pop_back();

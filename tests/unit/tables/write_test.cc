@@ -276,6 +276,31 @@ TEST_CASE("versions, tags and limits") {
   CHECK(WriteRun({"POST items", "count=exact", "{}", {affects(1)}}).range == "*/1");
 }
 
+TEST_CASE("what a channel is told") {
+  const std::string all = "SELECT `id`,`sku`,`name`,`amount`,`note` FROM `items` WHERE `id` IN (?) | 5";
+  const std::vector<std::vector<int64_t>> row = {{5, 0, 0, 1, 0}};
+  const std::string text = R"([{"id":5,"sku":0,"name":0,"amount":1,"note":0}])";
+  const WriteRun made({"POST told", "", R"({"sku":"a"})", {brings({{5}}), brings(row)}});
+  CHECK(made.sent ==
+        std::vector<std::string>{"INSERT INTO `items` (`sku`) VALUES (?) RETURNING `id` | 'a'", all});
+  CHECK(made.announcement == text);
+  const WriteRun changed({"PATCH told?id=eq.5", "", R"({"name":"n"})", {affects(1), brings(row)}});
+  CHECK(changed.sent == std::vector<std::string>{"UPDATE `items` SET `name`=? WHERE `id` = ? | 'n', 5", all});
+  CHECK(changed.announcement == text);
+  const std::string lock = "SELECT `id` FROM `items` WHERE `amount` > ? LIMIT ? FOR UPDATE | 5, 101u";
+  const WriteRun gone({"DELETE told?amount=gt.5", "", "", {brings({{5}, {6}}), affects(2)}});
+  CHECK(gone.sent == std::vector<std::string>{lock, "DELETE FROM `items` WHERE `id` IN (?,?) | 5, 6"});
+  CHECK(gone.announcement == R"([{"id":5},{"id":6}])");
+  std::vector<std::vector<int64_t>> many;
+  for (int64_t i = 0; i < 101; ++i) many.push_back({i});
+  const WriteRun lots({"PATCH told?amount=gt.5", "", R"({"name":"n"})", {brings(many), affects(5000)}});
+  CHECK(lots.sent ==
+        std::vector<std::string>{lock, "UPDATE `items` SET `name`=? WHERE `amount` > ? | 'n', 5"});
+  CHECK(lots.end == "204 5000");
+  CHECK(lots.announcement.empty());
+  CHECK(WriteRun({"PATCH told?id=eq.5", "", R"({"name":"n"})", {affects(0)}}).announcement.empty());
+}
+
 TEST_CASE("what a write cannot be asked") {
   for (const char* const request : {"PATCH items", "DELETE items", "DELETE items?limit=1&order=id"})
     check({request, "", R"({"name":"n"})", {}}, {}, "400 filter_required");
@@ -291,6 +316,8 @@ TEST_CASE("what a write cannot be asked") {
   check({"PATCH items?id=gt.1&limit=1", "", "{}", {}}, {}, "400 limit_needs_order");
   check({"PATCH items?id=gt.1&limit=1&order=name", "", "{}", {}}, {}, "400 limit_needs_order");
   check({"PATCH items?id=gt.1&order=id", "", "{}", {}}, {}, "400 order_without_limit");
+  check({"POST plain?on_conflict=sku", "resolution=merge-duplicates", R"({"sku":"a"})", {}}, {},
+        "403 upsert_not_allowed");
   check({"PATCH pairs?a=eq.1&limit=1&order=a", "", "{}", {}}, {}, "400 limit_needs_order");
 }
 

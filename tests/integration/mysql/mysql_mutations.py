@@ -179,6 +179,43 @@ class Maker:
             kind = self.some(["text/plain", "application/xml", "application/json; charset=utf-16", "application/x-www-form-urlencoded", "application/octet-stream", "x"])
         return kind, text.encode("utf-8", "surrogatepass")
 
+    def proper_row(self, table):
+        number = self.rng.randrange(1, 1000)
+        row = {"notes": {"author": self.value(), "text": self.value()}, "accounts": {"login": f"login {number}", "balance": self.some([0, 7.5, "12.30"])},
+               "documents": {"title": f"title {number}", "body": self.some([{"a": [1, None]}, [], "text", 7])},
+               "stock": {"warehouse": self.some(["north", "far"]), "product_id": 1 + number % 100, "quantity": number}}[table]
+        if self.rng.random() < self.wild:
+            row[self.column(list(row))] = self.cell()
+        return row
+
+    def proper_write(self, table):
+        """method, query, body: what most tables would take."""
+        number = self.rng.randrange(1, 40)
+        method = self.some(["POST", "POST", "PATCH", "DELETE", "PUT"])
+        key = f"warehouse=eq.north&product_id=eq.{number}" if table == "stock" else f"id=eq.{number}"
+        row = self.proper_row(table)
+        if method == "POST":
+            return method, self.some(["", "", "select=" + ",".join(row), "columns=" + ",".join(row), "on_conflict=id"]), self.some([row, [row, self.proper_row(table)]])
+        if method == "PUT":
+            row |= {"warehouse": "north", "product_id": number} if table == "stock" else {"id": number}
+        return method, key, row
+
+    def nearly_proper(self, table):
+        """The same, or a batch of it, and then perhaps bent."""
+        if table == "batch":
+            operations = []
+            for _ in range(self.some([1, 2, 4])):
+                of = self.some(list(WRITE))
+                method, query, body = self.proper_write(of)
+                operations.append({"method": method, "path": f"{of}?{query}", "body": body})
+            method, query, body = "POST", "", operations
+        else:
+            method, query, body = self.proper_write(table)
+        text = json.dumps(body)
+        if self.rng.random() < self.wild:
+            query, text = self.some([(self.bent(query), text), (query, self.bent(text)), (query + "&" + self.query(WRITE.get(table, ["id"]), 1), text)])
+        return method, query, None if method == "DELETE" else text.encode("utf-8", "surrogatepass")
+
     def request(self, number):
         writes, self.wild = number % 4 == 3, self.some([0.0, 0.05, 0.1, 0.2, 1.0])
         table = self.some([*WRITE, *(["batch"] if number % 8 == 7 else [])] if writes else list(READ))
@@ -187,6 +224,9 @@ class Maker:
         query = self.query(columns, self.some([0, 1, 1, 2, 3, 5] if writes else [1, 1, 2, 3, 5, 80 if number % 50 == 0 else 2]))
         target = "/data/" + name + (f"?{wire_safe(query)}" if query else "")
         fields = self.fields(writes)
+        if writes and self.rng.random() < 0.6:
+            method, query, body = self.nearly_proper(table)
+            return method, "/data/" + name + (f"?{wire_safe(query)}" if query else ""), {**fields, "Content-Type": "application/json"}, body
         if not writes:
             return self.some(["GET", "GET", "GET", "GET", "HEAD"]), target, fields, None
         method = "POST" if table == "batch" else self.some(["POST", "POST", "PATCH", "PATCH", "PUT", "DELETE"])

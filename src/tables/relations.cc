@@ -104,7 +104,6 @@ bool refuseMany(const SqlContext& context, const SelectItem& item, const std::ve
                  fmt::format("select: more than one foreign key joins {} and {}", context.table.name,
                              inQuotes(item.path.column)),
                  std::move(hint));
-  context.problem.status = 300;
   return false;
 }
 

@@ -99,7 +99,7 @@ void PutOperation::decide() {
   } else if ((options_.must_exist && !was_there_) || (options_.tag != nullptr && !tag_matches_)) {
     fail(412, "precondition_failed", "the row is not the one that If-Match names");
   } else if (!was_there_ && !may_insert_) {
-    fail(404, "not_found", "there is no such row, and a key of one's own cannot be chosen here");
+    fail(404, "no_row", "there is no such row, and a key of one's own cannot be chosen here");
   } else if (was_there_) {
     replace();
   } else {

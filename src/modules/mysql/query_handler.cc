@@ -80,8 +80,7 @@ void QueryRun::onBody(std::string_view piece, bool fin) noexcept {
   if (body_.size() + piece.size() > config_.max_body_bytes) {
     failed_ = true;
     return replyProblem(
-        exchange_,
-        {413, "body_too_large", fmt::format("more than {} bytes", config_.max_body_bytes), {}, {}});
+        exchange_, {413, "too_large", fmt::format("more than {} bytes", config_.max_body_bytes), {}, {}});
   }
   body_.append(piece);
   exchange_.consumed(piece.size());

@@ -1,10 +1,13 @@
 """Sends what mysql_mutations.py makes, and says what is wrong with the answers."""
 
 import collections
+import pathlib
+import re
 
 from mysql_mutations import requests
 from raw_http import ProtocolError, Wire, check_response, request
 
+DOCUMENTED = set(re.findall(r"`(\w+)`", (pathlib.Path(__file__).parents[3] / "docs/mysql.md").read_text(encoding="utf-8")))
 HTTP_ALONE = {400, 414, 431, 501}  # what HTTP itself may refuse, before anybody knows of tables
 HIDDEN = b"zq7xhidden"             # stands in rows that the route's `where` hides
 LEAKS = (b"SELECT `", b"INSERT INTO", b"WHERE `", b"SQL syntax", b"MariaDB", b"sample_", b"/tmp/")
@@ -26,6 +29,8 @@ def complaint(method, response):
     problem = response.json()
     if problem["status"] != response.status or not problem["code"] or not problem["detail"] or "message" not in problem:
         return f"not a clear problem: {problem}"
+    if problem["code"] not in DOCUMENTED:
+        return f"the code {problem['code']}, which docs/mysql.md does not have"
     for leak in LEAKS:
         if leak in response.body:
             return f"{leak!r} in {problem}"

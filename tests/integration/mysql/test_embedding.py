@@ -51,7 +51,7 @@ def test_order_by_what_is_embedded(server, mariadb):
 
 def test_to_itself(server):
     answer = server.get("employees?select=name,employees(name)")
-    assert answer.status == 300
+    assert answer.status == 400
     assert answer.json()["code"] == "ambiguous_relationship"
     assert "employees!boss_id" in answer.json()["hint"]
     row, = server.get("employees?id=eq.3&select=name,boss:employees!boss_id(name),team:employees!id(id)&team.order=id").json()

@@ -68,7 +68,7 @@ def test_columns(start_rest, database):
         refused = server.send(method, target, body, **({"Prefer": "resolution=merge-duplicates"} if "conflict" in target else {}))
         assert (refused.status, refused.json()["code"]) == (400, code), (target, body, refused.body)
     refused = server.put("customers?id=eq.9999", {"name": "n", "email": "e"})
-    assert (refused.status, refused.json()["code"]) == (404, "not_found")
+    assert (refused.status, refused.json()["code"]) == (404, "no_row")
     assert server.put("customers?id=eq.10", {"name": "n", "email": "e"}).status == 204
     # What is not shown or not written stays as it is, the rest is replaced.
     assert server.mariadb.run("SELECT name, email, city, vip, born IS NULL FROM customers WHERE id = 10", database) == [("n", "e", None, "1", "0")]

@@ -296,9 +296,9 @@ TEST_CASE("embedding many rows") {
 
 TEST_CASE("which foreign key is meant") {
   check({{"orders?select=customers(name)",
-          "300 ambiguous_relationship: select: more than one foreign key joins orders and \"customers\""},
+          "400 ambiguous_relationship: select: more than one foreign key joins orders and \"customers\""},
          {"employees?select=employees(name)",
-          "300 ambiguous_relationship: select: more than one foreign key joins employees and \"employees\""},
+          "400 ambiguous_relationship: select: more than one foreign key joins employees and \"employees\""},
          {"employees?select=boss:employees!boss_id(name)",
           "SELECT `boss_id` FROM `employees` AS t LIMIT ? | 1000u"},
          {"employees?select=team:employees!id(name)", "SELECT `id` FROM `employees` AS t LIMIT ? | 1000u"},

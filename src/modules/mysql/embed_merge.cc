@@ -26,6 +26,15 @@ void appendKey(Type type, const db::Cell& cell, std::string& out) {
       for (const char c : text) out += lower(c);
       break;
     }
+    case Type::kDecimal: {  // "1.50" is "1.5", whatever the columns' scales
+      std::string_view text = cell.view();
+      if (text.find('.') != std::string_view::npos) {
+        while (text.back() == '0') text.remove_suffix(1);
+        if (text.back() == '.') text.remove_suffix(1);
+      }
+      out.append(text);
+      break;
+    }
     default:
       out.append(cell.view());
   }
@@ -112,9 +121,12 @@ bool EmbedMerge::addInner(size_t index, const db::ResultColumns& columns, const 
   const tables::EmbedPlan& plan = plans_[index];
   if (++part.rows > plan.max_rows) return false;
   std::string key;
-  if (!keyOf(columns, row, nullptr, plan.from.size(), key)) return true;
-  const auto found = part.groups.find(key);
-  if (found == part.groups.end()) return true;
+  const bool has_key = keyOf(columns, row, nullptr, plan.from.size(), key);
+  const auto found = has_key ? part.groups.find(key) : part.groups.end();
+  if (found == part.groups.end()) {
+    has_stray_ = true;
+    return false;
+  }
   std::string& text = found->second.text;
   const size_t before = text.size();
   if (before != 0) {

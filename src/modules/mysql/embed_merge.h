@@ -25,8 +25,11 @@ class EmbedMerge {
   // For the embedding with this index: false where no row has a key, and so there is nothing to ask.
   bool hasKeys(size_t index) const noexcept { return !parts_[index].keys.empty(); }
   db::Statement statement(size_t index) const { return plans_[index].forKeys(parts_[index].keys); }
-  // A row of that statement. False: there are more than EmbedPlan::max_rows.
+  // A row of that statement. False: there are more than EmbedPlan::max_rows, or it is a stray.
   bool addInner(size_t index, const db::ResultColumns& columns, const db::Row& row);
+  // Whether a row belongs to no outer one, though the database found their keys equal: texts that differ in
+  // more than case, such as accents.
+  bool hasStray() const noexcept { return has_stray_; }
 
   // Of what is kept.
   size_t bytes() const noexcept { return bytes_; }
@@ -51,6 +54,7 @@ class EmbedMerge {
   std::string text_;          // the outer rows without their closing braces
   std::vector<size_t> ends_;  // of each in text_
   size_t bytes_ = 0;
+  bool has_stray_ = false;
 };
 
 }  // namespace roost::modules::mysql

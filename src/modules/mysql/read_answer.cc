@@ -171,7 +171,13 @@ tables::Problem rangeProblem(uint64_t offset, uint64_t total) {
           {}};
 }
 
-tables::Problem embedProblem(uint32_t most) {
+tables::Problem embedProblem(uint32_t most, bool stray) {
+  if (stray)
+    return {400,
+            "unsupported_key",
+            "rows are joined by texts that only the database finds equal",
+            "read the two tables apart",
+            {}};
   return {400,
           "too_many_rows",
           fmt::format("rows within rows are put together of at most {} each", most),

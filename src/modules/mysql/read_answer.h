@@ -52,7 +52,8 @@ void replyTagged(http::Exchange& exchange, const Form& form, const ReadFacts& fa
                  http::ResponseHead& head);
 
 tables::Problem rangeProblem(uint64_t offset, uint64_t total);
-tables::Problem embedProblem(uint32_t most);
+// More than `most` rows to put others into, or `stray` ones (EmbedMerge::hasStray).
+tables::Problem embedProblem(uint32_t most, bool stray);
 tables::Problem notOneRow();
 tables::Problem notAcceptable();
 

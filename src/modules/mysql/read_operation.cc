@@ -65,7 +65,7 @@ bool ReadOperation::next(db::Statement& out) {
   }
   const uint32_t most = exposure_.config->limits.max_embed_rows;
   if (merge_ && (rows_ > most || too_many_)) {
-    fail(embedProblem(most));
+    fail(embedProblem(most, merge_->hasStray()));
     return false;
   }
   size_t embed = step_ - 2;

@@ -281,7 +281,7 @@ void ReadWork::onTotal(db::Link& link) noexcept {
 void ReadWork::executeEmbed(db::Link& link) noexcept {
   const uint32_t most = site_.exposure->config->limits.max_embed_rows;
   if (facts_.rows > most || facts_.too_many || merge_->bytes() >= kMostMergedBytes)
-    return refuse(&link, embedProblem(most));
+    return refuse(&link, embedProblem(most, merge_->hasStray()));
   while (embed_ < job_.plan.embeds.size() && !merge_->hasKeys(embed_)) ++embed_;
   if (embed_ == job_.plan.embeds.size()) return finish(link);
   execute(link, Step::kEmbed, merge_->statement(embed_));

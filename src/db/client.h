@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "db/error.h"
@@ -53,5 +54,8 @@ bool openSession(const Options& options, const Target& target, SessionUse use, S
                  Error& error);
 
 bool isMariaDb(MYSQL* mysql);
+
+// Beginning a transaction cannot be prepared at MySQL's servers, only at MariaDB's: there it goes as it is.
+constexpr std::string_view kStartTransaction = "START TRANSACTION";
 
 }  // namespace roost::db

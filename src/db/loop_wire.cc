@@ -40,6 +40,7 @@ class Core final : public event::Task, public event::IoHandler, public event::Ti
         mysql_(std::move(session.mysql)),
         fd_(mysql_get_socket(mysql_.get())),
         is_tls_(mysql_get_ssl_cipher(mysql_.get()) != nullptr),
+        begins_plainly_(!isMariaDb(mysql_.get())),
         statements_(max_statements) {}
   ~Core() override { close(); }
 
@@ -65,6 +66,7 @@ class Core final : public event::Task, public event::IoHandler, public event::Ti
     kClose,    // doomed_, a statement that has to go
     kPrepare,  // fresh_
     kExecute,  // current_, as the rest
+    kPlain,    // a text that cannot be prepared
     kFetch,
     kPaused,   // the listener wants no more rows for now
     kYielded,  // others have their turn
@@ -87,6 +89,7 @@ class Core final : public event::Task, public event::IoHandler, public event::Ti
   void beginPrepare() noexcept;
   void onPrepared() noexcept;
   void onExecuted() noexcept;
+  void onPlain() noexcept;
   void onFetched() noexcept;
   void onRow() noexcept;
   void onSkipped() noexcept;
@@ -106,6 +109,7 @@ class Core final : public event::Task, public event::IoHandler, public event::Ti
   MysqlPtr mysql_;
   const int fd_;
   const bool is_tls_;
+  const bool begins_plainly_;
   WireListener* listener_ = nullptr;
   StatementCache statements_;
 
@@ -167,6 +171,10 @@ void Core::begin() noexcept {
     drop(std::move(retired_));
     return;
   }
+  if (begins_plainly_ && statement_->text.view() == kStartTransaction) {
+    step_ = Step::kPlain;
+    return;
+  }
   current_ = statements_.find(statement_->text.view());
   if (current_ == nullptr) {
     beginPrepare();
@@ -208,6 +216,8 @@ int Core::start() noexcept {
     }
     case Step::kExecute:
       return mysql_stmt_execute_start(&code_, current_->handle());
+    case Step::kPlain:
+      return mysql_real_query_start(&code_, mysql_.get(), kStartTransaction.data(), kStartTransaction.size());
     case Step::kFetch:
     case Step::kSkip:
       if (rowIsThere()) {
@@ -231,6 +241,8 @@ int Core::carryOn(int ready) noexcept {
       return mysql_stmt_prepare_cont(&code_, current_->handle(), ready);
     case Step::kExecute:
       return mysql_stmt_execute_cont(&code_, current_->handle(), ready);
+    case Step::kPlain:
+      return mysql_real_query_cont(&code_, mysql_.get(), ready);
     case Step::kFetch:
     case Step::kSkip:
       return mysql_stmt_fetch_cont(&code_, current_->handle(), ready);
@@ -326,6 +338,9 @@ void Core::take() noexcept {
     case Step::kExecute:
       onExecuted();
       return;
+    case Step::kPlain:
+      onPlain();
+      return;
     case Step::kFetch:
       onFetched();
       return;
@@ -379,6 +394,14 @@ void Core::onExecuted() noexcept {
   if (!current_->hasRows()) return nextResult();
   step_ = Step::kFetch;
   listener_->onColumns(current_->columns());
+}
+
+void Core::onPlain() noexcept {
+  if (code_ != 0) return fail(errorOf(mysql_.get()));
+  in_transaction_ = (mysql_->server_status & SERVER_STATUS_IN_TRANS) != 0;
+  step_ = Step::kIdle;
+  watch(EPOLLIN);
+  listener_->onResult({});
 }
 
 void Core::onFetched() noexcept {

@@ -45,6 +45,7 @@ class Core final : public ThreadSession, public event::IoHandler, public std::en
         home_(loop),
         max_packet_bytes_(session.max_packet_bytes),
         mysql_(std::move(session.mysql)),
+        begins_plainly_(!isMariaDb(mysql_.get())),
         socket_(::fcntl(static_cast<int>(mysql_->net.fd), F_DUPFD_CLOEXEC, 0)),
         thread_id_(mysql_thread_id(mysql_.get())),
         statements_(max_statements) {}
@@ -78,6 +79,7 @@ class Core final : public ThreadSession, public event::IoHandler, public std::en
 
   // The thread's.
   Batch work(const Statement& statement);
+  Batch beginPlainly();
   Prepared* prepare(const Statement& statement, bool& again, Error& error);
   bool stream(Prepared& prepared, Batch& batch);
   static void append(const Row& row, Batch& batch);
@@ -92,6 +94,7 @@ class Core final : public ThreadSession, public event::IoHandler, public std::en
   event::Loop& home_;
   const size_t max_packet_bytes_;
   MysqlPtr mysql_;  // the thread's, once it serves
+  const bool begins_plainly_;
   // The loop's own name of the socket, since the library closes its own when it likes.
   const UniqueFd socket_;
   const uint64_t thread_id_;
@@ -275,9 +278,21 @@ Prepared* Core::prepare(const Statement& statement, bool& again, Error& error) {
   return &statements_.keep(text, std::move(prepared));
 }
 
+Batch Core::beginPlainly() {
+  Batch batch;
+  if (mysql_real_query(mysql_.get(), kStartTransaction.data(), kStartTransaction.size()) != 0) {
+    batch.error = errorOf(mysql_.get());
+  } else {
+    batch.outcome.emplace();
+    batch.in_transaction = (mysql_->server_status & SERVER_STATUS_IN_TRANS) != 0;
+  }
+  return batch;
+}
+
 Batch Core::work(const Statement& statement) {
   Batch batch;
   batch.error.emplace();
+  if (begins_plainly_ && statement.text.view() == kStartTransaction) return beginPlainly();
   bool again = false;
   Prepared* prepared = prepare(statement, again, *batch.error);
   if (prepared == nullptr) return batch;

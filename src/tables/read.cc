@@ -206,7 +206,7 @@ class Planner {
     }
     if (count != Count::kPlanned && count != Count::kEstimated) return true;
     plan_.explain.emplace();
-    plan_.explain->text << "EXPLAIN SELECT 1";
+    plan_.explain->text << "EXPLAIN FORMAT=TRADITIONAL SELECT 1";
     return appendFrom(*plan_.explain, false);
   }
 

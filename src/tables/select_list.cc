@@ -264,7 +264,6 @@ bool SelectList::addItem(const SelectItem& item) {
 }
 
 bool SelectList::add(const Query& query) {
-  if (query.select_nothing) return true;
   if (query.select.empty()) return addAll();
   return std::all_of(query.select.begin(), query.select.end(),
                      [this](const SelectItem& item) { return item.embedded != nullptr || addItem(item); });

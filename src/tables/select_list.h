@@ -22,7 +22,8 @@ class SelectList {
              bool named = false) noexcept
       : context_(context), columns_(columns), out_(out), named_(named) {}
 
-  // What the query selects, but for what is embedded. False: the problem is told.
+  // What the query selects, but for what is embedded. False: the problem is told. REQUIRES: it selects
+  // something.
   bool add(const Query& query);
   // The position of the column's cell; where it is not there yet, it is added as a hidden one.
   uint16_t positionOf(const Column& column);

@@ -232,6 +232,10 @@ TEST_CASE("full text becomes boolean mode") {
         "400 no_fulltext_key: title: there is no full-text index of this column alone");
   CHECK(search("id=fts.cat") == "400 no_fulltext_key: id: there is no full-text index of this column alone");
   CHECK(search("nothing=fts.cat") == "400 unknown_column: articles has no column \"nothing\"");
+  std::string words = "body=fts.a";
+  for (int i = 1; i < 64; ++i) words += "%26a";
+  CHECK(search(words).compare(0, 7, "'+a +a ") == 0);
+  CHECK(search(words + "%26a") == "400 bad_value: body: a search of too many parts");
   CHECK(search("body=fts." + std::string(500, '!')) == "400 bad_value: body: a search of too many parts");
   CHECK(search("body=fts." + std::string(500, '(')) == "400 bad_value: body: a search of too many parts");
 }

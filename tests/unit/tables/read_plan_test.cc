@@ -151,6 +151,26 @@ TEST_CASE("order, limit and offset") {
   CHECK(hidden.plan.columns[2].hidden);
 }
 
+TEST_CASE("JSON is ordered by kind, and numbers by value") {
+  const auto keys = [](const std::string& place, const std::string& way) {
+    return place + " IS NULL" + (way.empty() ? " DESC" : "") + ",CASE JSON_TYPE(" + place +
+           ") WHEN 'NULL' THEN 1 WHEN 'STRING' THEN 2 WHEN 'BOOLEAN' THEN 4 WHEN 'ARRAY' THEN 5 WHEN "
+           "'OBJECT' THEN 6 "
+           "ELSE 3 END" +
+           way + ",CASE WHEN JSON_TYPE(" + place +
+           ") IN ('INTEGER','DOUBLE','DECIMAL','UNSIGNED INTEGER') THEN " + place + "+0e0 END" + way +
+           ",JSON_UNQUOTE(" + place + ")" + way;
+  };
+  const Planned whole = planOf("every_type?select=id&order=data.desc");
+  CHECK(whole.plan.rows.text.view() ==
+        "SELECT `id` FROM `every_type` AS t ORDER BY " + keys("`data`", " DESC") + ",`id` DESC LIMIT ?");
+  CHECK(whole.plan.order_columns.empty());
+  const Planned place = planOf("every_type?select=id&order=data->a");
+  CHECK(place.plan.rows.text.view() == "SELECT `id` FROM `every_type` AS t ORDER BY " +
+                                           keys("JSON_EXTRACT(`data`,?)", "") + ",`id` LIMIT ?");
+  CHECK(place.plan.rows.values.size() == 6);
+}
+
 TEST_CASE("Range, single objects and counts") {
   ReadOptions options;
   options.range = RowRange{10, 19};
@@ -174,7 +194,7 @@ TEST_CASE("Range, single objects and counts") {
   REQUIRE(counted.plan.explain);
   CHECK(test::statementText(*counted.plan.count) == "SELECT COUNT(*) FROM `customers` AS t WHERE `vip` <> 0");
   CHECK(test::statementText(*counted.plan.explain) ==
-        "EXPLAIN SELECT 1 FROM `customers` AS t WHERE `vip` <> 0");
+        "EXPLAIN FORMAT=TRADITIONAL SELECT 1 FROM `customers` AS t WHERE `vip` <> 0");
   options.preferences.count = Preferences::Count::kExact;
   CHECK(test::statementText(*planOf("customers?distinct&select=city,vip", options).plan.count) ==
         "SELECT COUNT(*) FROM (SELECT DISTINCT `city` AS c0,`vip` AS c1 FROM `customers` AS t) AS r");

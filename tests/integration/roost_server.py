@@ -14,6 +14,7 @@ from raw_http import Wire
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("ROOST_SERVER", REPOSITORY / "server"))
+HAS_MYSQL = not BINARY.exists() or b"mysql_rest" in BINARY.read_bytes()  # of this build
 START_TIMEOUT_S = 20
 STOP_TIMEOUT_S = 20
 READY = re.compile(r"^roost: serving (.*)", re.MULTILINE)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from roost_server import REPOSITORY, run_server
+from roost_server import HAS_MYSQL, REPOSITORY, run_server
 
 SCHEMA = json.loads((REPOSITORY / "conf/server.schema.json").read_text())
 # An object may demand more than the key that is shown; the example of the object says what.
@@ -18,7 +18,7 @@ DATABASE = {"mysql_rest", "mysql_query"}
 def examples(schema, path=()):
     """(path, value) of each key with an example; "[]" in the path is an element of a list."""
     for key, member in schema.get("properties", {}).items():
-        if "x-alias-for" in member or "type" not in member:
+        if "x-alias-for" in member or "type" not in member or (key in DATABASE and not HAS_MYSQL):
             continue
         here = (*path, key)
         if "x-example" in member:
@@ -73,6 +73,7 @@ def test_an_example_is_accepted(path, value, tmp_path):
     assert (result.returncode, result.stderr) == (0, ""), f"{file.read_text()}\n{result.stderr}"
 
 
+@pytest.mark.skipif(not HAS_MYSQL, reason="this build lacks some of its keys")
 def test_the_sample_with_every_key_serves(start_server):
     text = (REPOSITORY / "conf/full.json").read_text()
     assert text.count('"port": 4507,') == 1

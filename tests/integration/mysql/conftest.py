@@ -35,7 +35,7 @@ import sample_schema
 from general_log import Report
 from mariadb_server import MISSING, MariaDb, template
 from rest_server import RestServer, configured_statements, rest_config, stop_servers
-from roost_server import BINARY
+from roost_server import BINARY, HAS_MYSQL
 
 SAID = "mysql-statements.txt"  # in the temporary folder of the run; tests/integration/conftest.py prints it
 configured = set()
@@ -60,7 +60,7 @@ def finish(mariadb, folder):
 
 
 @pytest.fixture(scope="session")
-def mariadb_template(tmp_path_factory):
+def mariadb_template(with_mysql, tmp_path_factory):
     if MISSING:
         pytest.skip(MISSING)
     return template(run_folder(tmp_path_factory) / "mariadb", sample_schema.fill_sample)
@@ -110,7 +110,7 @@ def configured_texts():
 
 @pytest.fixture(scope="session")
 def with_mysql():
-    if b"mysql_rest" not in BINARY.read_bytes():
+    if not HAS_MYSQL:
         pytest.skip(f"{BINARY} was built without MySQL")
 
 

@@ -54,7 +54,21 @@ void checkKeys(const SchemaJson& schema, const std::string& path) {
 TEST_CASE("conf/server.schema.json is what --print-schema prints", "[schema]") {
   std::ifstream in("conf/server.schema.json", std::ios::binary);
   const std::string file{std::istreambuf_iterator<char>(in), {}};
+#ifdef ROOST_HAS_DATABASE
   REQUIRE(file == wholeSchema().text());  // otherwise: ./build.sh generate
+#else
+  SchemaJson known = SchemaJson::parse(file);
+  SchemaJson& route =
+      known["properties"]["http"]["properties"]["sites"]["items"]["properties"]["routes"]["items"];
+  for (const std::string key : {"mysql_rest", "mysql_query"}) {
+    CHECK(route["properties"].erase(key) == 1);
+    SchemaJson& handlers = route["oneOf"];
+    for (size_t i = 0; i < handlers.size(); ++i) {
+      if (handlers[i]["required"][0] == key) handlers.erase(i);
+    }
+  }
+  REQUIRE(known == SchemaJson::parse(wholeSchema().text()));
+#endif
 }
 
 TEST_CASE("every key of the schema has a type, a meaning and a default", "[schema]") {

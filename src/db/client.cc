@@ -133,15 +133,16 @@ struct ClientThread {
   ~ClientThread() { mysql_thread_end(); }
 };
 
-// From here on somebody else bounds how long it takes.
-void setDriven(MYSQL* mysql, SessionUse use) {
+// From here on somebody else bounds how long it takes. False: the server has ended the connection since.
+bool setDriven(MYSQL* mysql, SessionUse use) {
 #if ROOST_MARIADB_CLIENT
   MARIADB_PVIO* pvio = mysql->net.pvio;
+  if (pvio == nullptr) return false;  // closing the last statement has found that
   if (pvio->methods->set_timeout != nullptr) {
     pvio->methods->set_timeout(pvio, PVIO_READ_TIMEOUT, 0);
     pvio->methods->set_timeout(pvio, PVIO_WRITE_TIMEOUT, 0);
   }
-  if (use != SessionUse::kLoop) return;
+  if (use != SessionUse::kLoop) return true;
   set(mysql, MYSQL_OPT_NONBLOCK, &kSideStackBytes);
   // Plain sockets are read with MSG_DONTWAIT; TLS only knows the socket's own mode.
   const int fd = mysql_get_socket(mysql);
@@ -150,6 +151,7 @@ void setDriven(MYSQL* mysql, SessionUse use) {
   (void)mysql;
   (void)use;
 #endif
+  return true;
 }
 
 void initLibrary() {
@@ -237,7 +239,10 @@ bool openSession(const Options& options, const Target& target, SessionUse use, S
     error = unavailable(std::move(error));
     return false;
   }
-  if (use != SessionUse::kBlocking) setDriven(mysql.get(), use);
+  if (use != SessionUse::kBlocking && !setDriven(mysql.get(), use)) {
+    error = {ErrorKind::kUnavailable, CR_SERVER_LOST, "HY000", "the server has ended the connection at once"};
+    return false;
+  }
   session.mysql = std::move(mysql);
   return true;
 }

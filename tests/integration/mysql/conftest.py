@@ -31,6 +31,7 @@ import pathlib
 
 import pytest
 
+import oracle_mysql
 import sample_schema
 from general_log import Report
 from mariadb_server import MISSING, MariaDb, template
@@ -63,12 +64,19 @@ def finish(mariadb, folder):
 def mariadb_template(with_mysql, tmp_path_factory):
     if MISSING:
         pytest.skip(MISSING)
+    if oracle_mysql.SOCKET:
+        return None
     return template(run_folder(tmp_path_factory) / "mariadb", sample_schema.fill_sample)
 
 
 @pytest.fixture(scope="session")
 def mariadb(mariadb_template, tmp_path_factory):
     """The server of this process of the tests, not to be stopped; a mariadb_server.MariaDb."""
+    if oracle_mysql.SOCKET:
+        running = oracle_mysql.OracleMysql(sample_schema.fill_sample)
+        yield running
+        running.end()
+        return
     running = MariaDb.copied(mariadb_template)
     yield running
     finish(running, run_folder(tmp_path_factory))
@@ -77,6 +85,8 @@ def mariadb(mariadb_template, tmp_path_factory):
 @pytest.fixture
 def own_mariadb(mariadb_template, tmp_path_factory):
     """own_mariadb(*options of mariadbd) -> a server of this test alone."""
+    if oracle_mysql.SOCKET:
+        pytest.skip("needs a MariaDB of its own")
     servers = []
 
     def start(*options):

@@ -98,7 +98,7 @@ def spelt(query):
     return quote(query, safe="=&%.,():{}*-")
 
 
-@pytest.mark.parametrize("table,query,condition", CASES, ids=[f"{case[0]}-{index}" for index, case in enumerate(CASES)])
+@pytest.mark.parametrize("table,query,condition", CASES, ids=[f"{case[0]}-{case[1].split('=')[0]}-{index}" for index, case in enumerate(CASES)])
 def test_filter(rest, mariadb, table, query, condition):
     answer = rest(options={"bigint": "number"}).get(f"{table}?select=id&order=id&" + spelt(query))
     if condition is None:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
 
 #include "db/prepared.h"
@@ -19,6 +20,20 @@ Options ofKiller(Options options) {
   options.connect_timeout_ms = bounded(options.connect_timeout_ms);
   options.query_timeout_ms = options.connect_timeout_ms;
   return options;
+}
+
+bool killAt(MYSQL* mysql, uint64_t thread_id, Error& error) {
+  if (isMariaDb(mysql)) {
+    Prepared prepared(mysql);
+    if (prepared.prepare("KILL QUERY ?") && prepared.execute({Value::ofUint(thread_id)})) return true;
+    error = prepared.error();
+    return false;
+  }
+  // MySQL's servers take no parameter there.
+  const std::string text = "KILL QUERY " + std::to_string(thread_id);
+  if (mysql_real_query(mysql, text.data(), text.size()) == 0) return true;
+  error = errorOf(mysql);
+  return false;
 }
 
 }  // namespace
@@ -74,12 +89,7 @@ bool Killer::carryOut(const Order& order) {
     if (!openSession(options_, target_, SessionUse::kBlocking, session, error)) return false;
     session_ = std::move(session);
   }
-  bool done = false;
-  {
-    Prepared prepared(session_->mysql.get());
-    done = prepared.prepare("KILL QUERY ?") && prepared.execute({Value::ofUint(order.thread_id)});
-    if (!done) error = prepared.error();
-  }
+  const bool done = killAt(session_->mysql.get(), order.thread_id, error);
   if (!done && error.kind != ErrorKind::kStatement) session_.reset();
   return done;
 }

@@ -48,12 +48,20 @@ size_t executeBytes(const Statement& statement) noexcept {
   return bytes;
 }
 
+namespace {
+
+// Spaces and brackets before it aside.
+bool beginsWith(std::string_view text, std::string_view word) noexcept {
+  const size_t start = text.find_first_not_of(" \t\r\n(");
+  return start != std::string_view::npos && text.size() - start >= word.size() &&
+         strncasecmp(text.data() + start, word.data(), word.size()) == 0;
+}
+
+}  // namespace
+
 bool needsPreparing(uint32_t number, std::string_view text) noexcept {
   if (number == ER_UNKNOWN_STMT_HANDLER || number == ER_NEED_REPREPARE) return true;
-  if (number != kNewMetadata) return false;
-  const size_t start = text.find_first_not_of(" \t\r\n(");
-  return start != std::string_view::npos && text.size() - start >= 6 &&
-         strncasecmp(text.data() + start, "select", 6) == 0;
+  return number == kNewMetadata && beginsWith(text, "select");
 }
 
 Error tooLarge() {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "db/error.h"
 #include "db/pool.h"
@@ -16,12 +17,13 @@ namespace roost::tables {
 struct OperationResult {
   int status = 200;
   std::string body;
-  bool has_body = false;      // `body` is an answer's content, be it empty
-  std::string location;       // of the one row that was made
-  std::string content_range;  // "0-4/*"
-  uint64_t rows = 0;          // read or written
-  std::string announcement;   // for the table's channel: its rows as they are now, or the keys of those that
-                              // are gone, as a JSON array; empty: none is told, or there are too many
+  bool has_body = false;                     // `body` is an answer's content, be it empty
+  std::string location;                      // of the one row that was made
+  std::string content_range;                 // "0-4/*"
+  uint64_t rows = 0;                         // read or written
+  std::vector<std::vector<db::Value>> keys;  // of the rows that were written (WriteOptions::collect_keys)
+  std::string announcement;  // for the table's channel: its rows as they are now, or the keys of those that
+                             // are gone, as a JSON array; empty: none is told, or there are too many
 };
 
 // One read or write as a sequence of statements. Whoever has a connection asks for one after the other, and

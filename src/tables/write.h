@@ -32,6 +32,7 @@ struct WriteOptions {
   bool create_only = false;       // If-None-Match: *
   bool must_exist = false;        // If-Match: *
   const TagCheck* tag = nullptr;  // If-Match with tags; outlives the operation
+  bool collect_keys = false;      // the result says which rows they were
 };
 
 // nullptr: `problem`. What is referred to outlives the operation. `body` is empty for DELETE.

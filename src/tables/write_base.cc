@@ -91,6 +91,7 @@ bool WriteBase::next(db::Statement& out) {
     if (!failed_ && announces() && !announced_) announce();
     if (steps_.empty() && !failed_) complete();
     if (steps_.empty() && !failed_) finishAnnouncement();
+    if (steps_.empty() && options_.collect_keys) result_.keys = std::move(keys_);
     if (steps_.empty()) return false;
   }
   if (failed_) return false;

@@ -99,6 +99,7 @@ class WriteBase : public Operation {
   void countInside();
   // Whether the table's channel is to be told of the rows, which takes their keys.
   bool announces() const noexcept { return !table_.config->publish.empty() && table_.key() != nullptr; }
+  bool needsKeys() const noexcept { return options_.collect_keys || announces(); }
   void appendFixed(db::Statement& out);  // " WHERE ..." or nothing
   const std::string& zone() const noexcept { return exposure_.catalog->time_zone; }
   uint64_t mostRows() const noexcept;  // that an answer represents

@@ -84,15 +84,15 @@ bool ChangeOperation::planKeys(Problem& problem) {
   looks_ = !isDelete() && fixed_.looksAt(row_.columns);
   returning_ = isDelete() && hasReturning(*exposure_.catalog);
   const bool needs_rows = wantsRows() && !returning_;
-  by_keys_ = ((needs_rows || looks_) && (!is_named_ || isDelete())) || (announces() && !is_named_);
-  if ((needs_rows || looks_) && key_ == nullptr) {
+  by_keys_ = ((needs_rows || looks_) && (!is_named_ || isDelete())) || (needsKeys() && !is_named_);
+  if ((needs_rows || looks_ || options_.collect_keys) && key_ == nullptr) {
     problem = refused(400, "no_key", fmt::format("{} has no primary key, which this needs", table_.name));
     return false;
   }
   const Preferences& asked = options_.preferences;
   const bool may_take_back =
       (asked.strict && asked.max_affected) || options_.single || (returning_ && wantsRows() && !is_named_);
-  transaction_ = has_tag_ || announces() || by_keys_ || needs_rows || looks_ || may_take_back;
+  transaction_ = has_tag_ || needsKeys() || by_keys_ || needs_rows || looks_ || may_take_back;
   return true;
 }
 

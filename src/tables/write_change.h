@@ -22,7 +22,7 @@ class ChangeOperation final : public WriteBase {
 
   bool isDelete() const noexcept { return options_.method == kDelete; }
   // Each row is looked at or returned; otherwise keys are read for the table's channel alone.
-  bool needsEach() const noexcept { return wantsRows() || looks_; }
+  bool needsEach() const noexcept { return wantsRows() || looks_ || options_.collect_keys; }
   bool planLimit(Problem& problem) const;
   bool planKeys(Problem& problem);
   void appendChange(db::Statement& out) const;

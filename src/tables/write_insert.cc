@@ -60,13 +60,13 @@ bool InsertOperation::plan(Problem& problem) {
   const auto is_known = [this](const BodyRow& row) { return knowsKey(row); };
   const bool all_known = key_ != nullptr && std::all_of(body_.rows.begin(), body_.rows.end(), is_known);
   needs_keys_ =
-      fixed_.looksAtNew() || announces() || (body_.rows.size() == 1 && table_.key() != nullptr && !all_known);
+      fixed_.looksAtNew() || needsKeys() || (body_.rows.size() == 1 && table_.key() != nullptr && !all_known);
   returning_ = hasReturning(*exposure_.catalog) && (wantsRows() || needs_keys_);
   if (needs_keys_ && key_ == nullptr) {
     problem = refused(400, "no_key", fmt::format("{} has no primary key, which this needs", table_.name));
     return false;
   }
-  if (!returning_ && (wantsRows() || fixed_.looksAtNew() || announces())) {
+  if (!returning_ && (wantsRows() || fixed_.looksAtNew() || needsKeys())) {
     if (!all_known) {
       problem = refused(400, "no_key", "the rows' keys are not known, and so they cannot be returned");
       return false;
@@ -79,7 +79,7 @@ bool InsertOperation::plan(Problem& problem) {
   }
   planRows();
   const bool looks = resolution_ == Resolution::kMerge && fixed_.any();
-  transaction_ = looks || announces() || steps_.size() > 1 || fixed_.looksAtNew() ||
+  transaction_ = looks || needsKeys() || steps_.size() > 1 || fixed_.looksAtNew() ||
                  (wantsRows() && !returning_) ||
                  (resolution_ == Resolution::kIgnore && body_.rows.size() > 1);
   if (looks) {

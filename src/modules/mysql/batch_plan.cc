@@ -10,6 +10,7 @@
 #include "http/etag.h"
 #include "modules/mysql/entity_tag.h"
 #include "modules/mysql/read_operation.h"
+#include "modules/mysql/represented_write.h"
 #include "tables/write.h"
 
 namespace roost::modules::mysql {
@@ -111,7 +112,7 @@ std::unique_ptr<tables::Operation> Planner::planWrite(BatchEntry& entry, const t
       return nullptr;
     entry.body = {};
   }
-  return tables::planWrite(table, exposure_, std::move(query), std::move(options), std::move(body), problem);
+  return planAnyWrite(table, exposure_, std::move(query), std::move(options), std::move(body), problem);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "modules/mysql/problem_reply.h"
 #include "modules/mysql/read_answer.h"
 #include "modules/mysql/read_request.h"
+#include "modules/mysql/represented_write.h"
 #include "modules/mysql/write_handler.h"
 #include "modules/mysql/write_request.h"
 #include "tables/write.h"
@@ -71,8 +72,8 @@ Planned plan(WriteRequest& request) {
       return planned;
     request.text = {};
   }
-  planned.operation = tables::planWrite(*request.table, *request.exposure, std::move(request.query),
-                                        std::move(request.options), std::move(body), planned.problem);
+  planned.operation = planAnyWrite(*request.table, *request.exposure, std::move(request.query),
+                                   std::move(request.options), std::move(body), planned.problem);
   return planned;
 }
 

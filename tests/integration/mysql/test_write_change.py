@@ -110,3 +110,25 @@ def test_too_many_to_return(start_rest, database):
     assert (refused.status, refused.json()["code"]) == (400, "too_many_rows")
     assert server.delete("notes?id=gt.0", Prefer="count=exact")["Content-Range"] == "*/51"
     assert server.patch("customers?id=gt.0", {"vip": True}, Prefer="count=exact")["Content-Range"] == "0-199/200"
+
+
+def test_rows_within_rows_returned(start_rest, database):
+    server = start_rest(writable("orders", "customers", "order_lines", "products", "notes"), database=database, options={"batch": True})
+    select = "select=id,customers(name),order_lines(line)"
+    made = server.post(f"orders?{select}", [{"id": 5001, "customer_id": 3}, {"id": 5002, "customer_id": 4}], **REPRESENT)
+    assert made.status == 201, made.body
+    assert made.json() == [{"id": 5001, "customers": {"name": "Customer 3"}, "order_lines": []}, {"id": 5002, "customers": {"name": "Customer 4"}, "order_lines": []}]
+    single = {"Accept": "application/vnd.pgrst.object+json", **REPRESENT}
+    made = server.post("order_lines?select=price,products(sku)", {"order_id": 5001, "line": 1, "product_id": 7}, **single)
+    assert (made.status, made["Location"], made.json()) == (201, "/data/order_lines?order_id=eq.5001&line=eq.1", {"price": 0.0, "products": {"sku": "SKU-0007"}})
+    changed = server.patch("order_lines?order_id=in.(1,3)&line=lt.3&select=line,orders(id)", {"price": 2}, **REPRESENT)
+    assert changed["Content-Range"] == "0-3/*"
+    assert changed.json() == [{"line": line, "orders": {"id": order}} for order in (1, 3) for line in (1, 2)]
+    assert server.patch(f"orders?id=eq.77777&{select}", {"note": "n"}, **REPRESENT).json() == []
+    assert server.put(f"orders?id=eq.5001&{select}", {"customer_id": 9}, **single).json()["order_lines"] == [{"line": 1}]
+    answer = server.post("batch", [{"method": "POST", "path": "orders?select=customers(id)", "prefer": "return=representation", "body": {"customer_id": 5}}])
+    assert answer.json()[0]["body"] == [{"customers": {"id": 5}}]
+    count = server.mariadb.value("SELECT COUNT(*) FROM orders", database)
+    for method, target, body in [("DELETE", f"orders?id=eq.5002&{select}", None), ("POST", "orders?select=id,notes(id)", {"customer_id": 1})]:
+        assert server.send(method, target, body, **REPRESENT).status == 400
+    assert server.mariadb.value("SELECT COUNT(*) FROM orders", database) == count

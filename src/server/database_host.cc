@@ -8,7 +8,6 @@
 
 #include "db/pool.h"
 #include "db/wire.h"
-#include "log/log.h"
 
 namespace roost::server {
 namespace {
@@ -115,14 +114,16 @@ Status DatabaseHost::open(Node root, uint32_t loop_count, metrics::Registry& met
   auto made = db::Database::create(optionsOf(root), loop_count, &metrics);
   if (!made.ok()) return made.status();
   database_ = std::move(made).value();
-  const db::Options& options = database_->options();
-  LOG_INFO("mysql: at most {} connections to {}{}, driver {}", options.max_connections,
-           options.primary.unix_socket.empty() ? options.primary.host : options.primary.unix_socket,
-           options.replicas.empty() ? "" : fmt::format(" and {} replicas", options.replicas.size()),
-           database_->driver() == db::Driver::kLoop ? "loop"
-           : ownFdTables(root)                      ? "threads (fd_table is per_thread)"
-                                                    : "threads");
   return {};
+}
+
+std::string DatabaseHost::description() const {
+  const db::Options& options = database_->options();
+  const size_t replicas = options.replicas.size();
+  return fmt::format(
+      "at most {} connections to {}{}, by {}", options.max_connections, options.primary.label(),
+      replicas == 0 ? "" : fmt::format(" and {} replica{}", replicas, replicas == 1 ? "" : "s"),
+      database_->driver() == db::Driver::kLoop ? "the loops" : "threads");
 }
 
 void DatabaseHost::startLoop(event::Loop& loop) noexcept {
@@ -154,6 +155,9 @@ bool DatabaseHost::supported() noexcept {
 void DatabaseHost::check(config::Node, std::vector<config::Diagnostic>&) {}
 Status DatabaseHost::open(config::Node, uint32_t, metrics::Registry&) {
   return Status::error("this build has no MySQL client");
+}
+std::string DatabaseHost::description() const {
+  return {};
 }
 void DatabaseHost::startLoop(event::Loop&) noexcept {}
 void DatabaseHost::stopLoop(event::Loop&) noexcept {}

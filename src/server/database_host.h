@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -37,6 +38,8 @@ class DatabaseHost {
   // Makes it; connects to nobody yet. Errors: no threads.
   Status open(config::Node root, uint32_t loop_count, metrics::Registry& metrics);
   db::Database* database() const noexcept { return database_.get(); }  // nullptr before
+  // "at most 16 connections to db:3306 and 2 replicas, by the loops". REQUIRES: open().
+  std::string description() const;
 
   // On the loop's own thread, around its modules' time.
   void startLoop(event::Loop& loop) noexcept;

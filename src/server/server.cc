@@ -72,7 +72,11 @@ Status Server::start() {
 Status Server::openDatabase() {
   if (!registry_.usesDatabase()) return {};
   const AllSignalsBlocked blocked;
-  return database_.open(root_, config_.io_threads, metrics_);
+  Status status = database_.open(root_, config_.io_threads, metrics_);
+  if (status.ok())
+    LOG_INFO("mysql: {}{}", database_.description(),
+             config_.own_fd_tables ? ", since fd_table is per_thread" : "");
+  return status;
 }
 
 void Server::watchMemory() {

@@ -73,6 +73,7 @@ class World:
         """By itself, soon: a read and a write are answered as ever."""
         begin, missing = time.monotonic(), ["facts?id=eq.7&select=id,body", "fleeting?id=eq.7", "ledger?limit=1&select=note"]
         while True:
+            self.server.check_alive()
             answers = [self.server.get(target) for target in missing] or [self.probe()]
             bad = [answer for answer in answers if answer.status not in (200, 204)]
             if not bad and not missing:

@@ -83,6 +83,7 @@ constexpr std::array kKnown = {
     Known{1367, 400, "bad_value", kBadValue},
     Known{1369, 400, "check_violation", "a row would not be one of the view's"},
     Known{1370, 403, "forbidden", kForbidden},
+    Known{1390, 400, "too_complex", "the request has more values than a statement"},
     Known{1393, 400, "not_writable", kNotWritable},
     Known{1394, 400, "not_writable", kNotWritable},
     Known{1395, 400, "not_writable", kNotWritable},

@@ -74,7 +74,11 @@ bool parseModifier(Scanner& in, const OperatorWord& word, Condition& out) {
   return true;
 }
 
-bool addValue(Scanner& in, size_t at, const ParseBudget& budget, std::string value, Condition& out) {
+bool addValue(Scanner& in, size_t at, ParseBudget& budget, std::string value, Condition& out) {
+  const size_t most = std::max<size_t>(kMaxValues, budget.limits.max_list);
+  if (++budget.values > most)
+    return in.refuse(at, "too_complex",
+                     "more than " + std::to_string(most) + " values in all lists of one request");
   if (out.values.size() == budget.limits.max_list)
     return in.refuse(at, "too_complex",
                      "more than " + std::to_string(budget.limits.max_list) + " values in one list");
@@ -96,7 +100,7 @@ bool parseElement(Scanner& in, char close, std::string& out) {
 }
 
 // "(a,b)" of in. "()" has no values, '("")' has one.
-bool parseList(Scanner& in, const ParseBudget& budget, Condition& out) {
+bool parseList(Scanner& in, ParseBudget& budget, Condition& out) {
   in.skipSpaces();
   if (!in.take('(')) return in.expected("'(' before the list");
   if (in.take(')')) return true;
@@ -109,7 +113,7 @@ bool parseList(Scanner& in, const ParseBudget& budget, Condition& out) {
 }
 
 // "{a,b}" of any and all.
-bool parseBraces(Scanner& in, const ParseBudget& budget, Condition& out) {
+bool parseBraces(Scanner& in, ParseBudget& budget, Condition& out) {
   if (!in.take('{')) return in.expected("'{' before the list");
   if (in.take('}')) return true;
   do {
@@ -165,7 +169,7 @@ bool parseSingle(Scanner& in, bool nested, Condition& out) {
   return true;
 }
 
-bool parseValues(Scanner& in, const ParseBudget& budget, bool nested, Condition& out) {
+bool parseValues(Scanner& in, ParseBudget& budget, bool nested, Condition& out) {
   if (out.op == Operator::kIs) return parseIs(in, nested, out);
   if (out.op == Operator::kIn) return parseList(in, budget, out);
   if (out.quantifier != Quantifier::kNone) return parseBraces(in, budget, out);

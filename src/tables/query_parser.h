@@ -14,9 +14,11 @@ namespace roost::tables {
 struct ParseBudget {
   const RestLimits& limits;
   uint32_t filters = 0;
+  size_t values = 0;  // of all its lists
   uint32_t selected = 0;
 };
 
+constexpr size_t kMaxValues = 8192;  // padded and with three marks each they stay below a statement's 65,535
 constexpr uint32_t kMaxOrderTerms = 16;
 constexpr uint32_t kMaxPathSteps = 32;
 constexpr uint32_t kMaxEmbeds = 16;

@@ -329,6 +329,11 @@ TEST_CASE("limits of a request") {
   CHECK(whereOf(*exposure, "every_type", list(512)).compare(0, 7, "`id` IN") == 0);
   CHECK(whereOf(*exposure, "every_type", list(513)) ==
         "400 too_complex: id, character 1029: more than 512 values in one list");
+  std::string lists = list(512);
+  for (int i = 1; i < 16; ++i) lists += "&" + list(512);
+  CHECK(whereOf(*exposure, "every_type", lists).compare(0, 7, "`id` IN") == 0);
+  CHECK(whereOf(*exposure, "every_type", lists + "&" + list(1)) ==
+        "400 too_complex: id, character 5: more than 8192 values in all lists of one request");
 }
 
 TEST_CASE("fixed conditions may speak of what is hidden, requests may not") {

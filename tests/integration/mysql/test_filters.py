@@ -171,6 +171,17 @@ def test_order(rest, mariadb, target, sql):
     assert [row["id"] for row in answer.json()] == wanted[:1000]
 
 
+def test_names_that_need_quoting(rest):
+    server = rest(options={"bigint": "number"})
+    wanted = [{"sélect": "value 3", "quo`te": 6}]
+    select = "select=s%C3%A9lect,%22quo%60te%22"
+    assert server.get(f"odd%20name?{select}&a%20column=eq.3").json() == wanted
+    assert server.get(f"odd%20name?{select}&or=(%22quo%60te%22.eq.6)&order=a+column.desc,%22quo%60te%22").json() == wanted
+    assert server.get(f"odd%20name?{select}&order=%22quo%60te%22&after=4&limit=1").status == 400
+    assert server.get(f"odd%20name?{select}&order=%22quo%60te%22&after=4,2&limit=1").json() == wanted
+    assert server.get("odd%20name?quo%60te=eq.6").status == 400
+
+
 def test_zone(rest):
     """Moments are compared as the same points in time, whatever the session's zone and the client's."""
     server = rest(["every_type"], options={"bigint": "number"}, mysql={"time_zone": "+02:00"})

@@ -252,6 +252,8 @@ TEST_CASE("values have the column's type, or are refused") {
          {"year=eq.1900", "400 value_out_of_range: year: \"1900\" is out of the range of year(4)"},
          {"bits=eq.1024", "400 value_out_of_range: bits: \"1024\" is out of the range of bit(10)"},
          {"flag=eq.maybe", "400 bad_value: flag: \"maybe\" is no boolean"},
+         {"price=gt.-1.5e-10", "`price` > CAST(? AS DECIMAL(65,30)) | '-1.5e-10'"},
+         {"price=eq.1e100", "400 bad_value: price: \"1e100\" is no number"},
          {"price=eq.NaN", "400 bad_value: price: \"NaN\" is no number"},
          {"real=eq.inf", "400 bad_value: real: \"inf\" is no number"},
          {"real=eq.1e999", "400 value_out_of_range: real: \"1e999\" is out of the range of double"},

@@ -171,6 +171,25 @@ TEST_CASE("JSON is ordered by kind, and numbers by value") {
   CHECK(place.plan.rows.values.size() == 6);
 }
 
+TEST_CASE("one row by its key") {
+  for (const char* const request :
+       {"customers?id=eq.1", "customers?id=eq.1&limit=1", "customers?name=eq.x&id=eq.1",
+        "order_lines?order_id=eq.1&line=eq.2", "customers?id=eq.1&id=eq.2"}) {
+    INFO(request);
+    CHECK(planOf(request).plan.one_by_key);
+  }
+  for (const char* const request :
+       {"customers?name=eq.1", "customers?id=gt.1", "customers?id=not.eq.1", "customers?id=eq(any).{1}",
+        "customers?id=in.(1)", "customers?or=(id.eq.1)", "customers?id=eq.1&offset=1",
+        "customers?id=eq.1&limit=0", "order_lines?order_id=eq.1", "order_lines?line=eq.1&price=eq.1",
+        "keyless?a=eq.1"}) {
+    INFO(request);
+    const Planned planned = planOf(request);
+    CHECK_FALSE(planned.plan.one_by_key);
+    CHECK(planned.rows.find(" LIMIT ?") != std::string::npos);
+  }
+}
+
 TEST_CASE("Range, single objects and counts") {
   ReadOptions options;
   options.range = RowRange{10, 19};

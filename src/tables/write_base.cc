@@ -220,6 +220,7 @@ void WriteBase::representByKeys() {
     }
     step.statement.text << " FROM " << table_.table->identifier << " WHERE ";
     appendKeys(*table_.table, *key_, keys_, first, std::min(kMostKeys, keys_.size() - first), step.statement);
+    appendLock(step.statement.text);
     steps_.push_back(std::move(step));
   }
 }
@@ -246,6 +247,7 @@ void WriteBase::announce() {
     }
     step.statement.text << " FROM " << table_.table->identifier << " WHERE ";
     appendKeys(*table_.table, *key_, keys_, first, std::min(kMostKeys, keys_.size() - first), step.statement);
+    appendLock(step.statement.text);
     steps_.push_back(std::move(step));
   }
   announcement_.emplace(announced_columns_, options, Format::kJson, false);
@@ -273,6 +275,7 @@ void WriteBase::countInside() {
     appendFixed(step.statement);
     step.statement.text << " AND ";
     appendKeys(*table_.table, *key_, keys_, first, std::min(kMostKeys, keys_.size() - first), step.statement);
+    appendLock(step.statement.text);
     steps_.push_back(std::move(step));
   }
 }

@@ -100,6 +100,11 @@ class WriteBase : public Operation {
   // Whether the table's channel is to be told of the rows, which takes their keys.
   bool announces() const noexcept { return !table_.config->publish.empty() && table_.key() != nullptr; }
   bool needsKeys() const noexcept { return options_.collect_keys || announces(); }
+  // Of a transaction that has read before: rows as they are, not as they were then. (What it has inserted itself
+  // it sees, and an account that only inserts may not lock.)
+  void appendLock(db::SqlText& out) const {
+    if (options_.method != kInsert) out << " FOR UPDATE";
+  }
   void appendFixed(db::Statement& out);  // " WHERE ..." or nothing
   const std::string& zone() const noexcept { return exposure_.catalog->time_zone; }
   uint64_t mostRows() const noexcept;  // that an answer represents

@@ -215,6 +215,8 @@ bool ChangeOperation::more() {
         phase_ = Phase::kKeys;
         if (has_tag_ && !(options_.tag == nullptr ? exists_ : tag_matches_)) {
           fail(412, "precondition_failed", "the row is not the one that If-Match names");
+        } else if (!isDelete() && row_.columns.empty()) {
+          phase_ = Phase::kDone;  // nothing changes
         } else if (by_keys_) {
           lockKeys();
         }
@@ -246,9 +248,8 @@ bool ChangeOperation::more() {
 }
 
 void ChangeOperation::start() {
-  const bool changes_nothing = !isDelete() && row_.columns.empty();
-  phase_ = changes_nothing ? Phase::kDone : Phase::kTag;
-  if (!changes_nothing && has_tag_) checkTag();
+  phase_ = Phase::kTag;
+  if (has_tag_) checkTag();
 }
 
 void ChangeOperation::write() {

@@ -120,12 +120,13 @@ TEST_CASE("rows that are returned are read by their keys") {
          R"({"name":"n"})",
          {brings({{1}, {2}, {3}}), affects(3), brings({{1}, {2}, {3}})}},
         {lock, "UPDATE `items` SET `name`=? WHERE `id` IN (?,?,?,?) | 'n', 1, 2, 3, 3",
-         "SELECT `id` FROM `items` WHERE `id` IN (?,?,?,?) | 1, 2, 3, 3"},
+         "SELECT `id` FROM `items` WHERE `id` IN (?,?,?,?) FOR UPDATE | 1, 2, 3, 3"},
         "200 3", true);
   check({"PATCH items?amount=gt.5&select=id", kRepresent, R"({"name":"n"})", {brings({})}}, {lock}, "200 0",
         true);
   check({"PATCH items?id=eq.5&select=id", kRepresent, R"({"id":6})", {affects(1), brings({{6}})}},
-        {"UPDATE `items` SET `id`=? WHERE `id` = ? | 6, 5", "SELECT `id` FROM `items` WHERE `id` IN (?) | 6"},
+        {"UPDATE `items` SET `id`=? WHERE `id` = ? | 6, 5",
+         "SELECT `id` FROM `items` WHERE `id` IN (?) FOR UPDATE | 6"},
         "200 1", true);
   check({"PATCH pairs?a=eq.1&select=a",
          kRepresent,
@@ -133,7 +134,7 @@ TEST_CASE("rows that are returned are read by their keys") {
          {brings({{1, 2}}), affects(1), brings({{1}})}},
         {"SELECT `a`,`b` FROM `pairs` WHERE `a` = ? LIMIT ? FOR UPDATE | 1, 1001u",
          "UPDATE `pairs` SET `b`=? WHERE ((`a`=? AND `b`=?)) | 5, 1, 2",
-         "SELECT `a` FROM `pairs` WHERE ((`a`=? AND `b`=?)) | 1, 5"},
+         "SELECT `a` FROM `pairs` WHERE ((`a`=? AND `b`=?)) FOR UPDATE | 1, 5"},
         "200 1", true);
   check({"PATCH few?amount=gt.5&select=id", kRepresent, R"({"name":"n"})", {brings({{1}, {2}, {3}})}},
         {"SELECT `id` FROM `items` WHERE `amount` > ? LIMIT ? FOR UPDATE | 5, 3u"}, "400 too_many_rows",
@@ -158,7 +159,8 @@ TEST_CASE("servers that return no rows of writes") {
          {brings({{5}}), brings({{5}}), affects(1)},
          "10.4.2-MariaDB"},
         {"SELECT `id` FROM `items` WHERE `id` = ? LIMIT ? FOR UPDATE | 5, 1001u",
-         "SELECT `id` FROM `items` WHERE `id` IN (?) | 5", "DELETE FROM `items` WHERE `id` IN (?) | 5"},
+         "SELECT `id` FROM `items` WHERE `id` IN (?) FOR UPDATE | 5",
+         "DELETE FROM `items` WHERE `id` IN (?) | 5"},
         "200 1", true);
   check({"POST keyless", kRepresent, "{}", {}, kMysql}, {}, "400 no_key");
   check({"POST items?on_conflict=sku",
@@ -182,7 +184,7 @@ TEST_CASE("put") {
          kRepresent,
          R"({"sku":"a"})",
          {brings({{1}}), affects(1), brings({{5}})}},
-        {look, replace, "SELECT `id` FROM `items` WHERE `id` IN (?) | 5"}, "200 1", true);
+        {look, replace, "SELECT `id` FROM `items` WHERE `id` IN (?) FOR UPDATE | 5"}, "200 1", true);
   for (const char* const request : {"PUT items?id=gt.5", "PUT items?sku=eq.a", "PUT items",
                                     "PUT items?id=eq.5&sku=eq.a", "PUT items?id=not.eq.5"})
     check({request, "", "{}", {}}, {}, "400 put_needs_key");
@@ -201,6 +203,8 @@ TEST_CASE("fixed conditions") {
   check({"PATCH open?id=eq.5", "", R"({"amount":1})", {affects(1)}},
         {"UPDATE `items` SET `amount`=? WHERE `id` = ? AND `amount` = ? | 1, 5, 1"}, "204 1");
   const std::string inside = "SELECT COUNT(*) FROM `items` WHERE `amount` < ? AND `id` IN (?) | 9, 5";
+  const std::string locked =
+      "SELECT COUNT(*) FROM `items` WHERE `amount` < ? AND `id` IN (?) FOR UPDATE | 9, 5";
   check({"POST some", "", R"({"amount":3})", {brings({{5}}), brings({{1}})}},
         {"INSERT INTO `items` (`amount`) VALUES (?) RETURNING `id` | 3", inside}, "201 1 /data/some?id=eq.5",
         true);
@@ -208,12 +212,12 @@ TEST_CASE("fixed conditions") {
         {"INSERT INTO `items` (`amount`) VALUES (?) RETURNING `id` | 10", inside}, "403 row_not_allowed",
         true);
   check({"PATCH some?id=eq.5", "", R"({"amount":10})", {affects(1), brings({{0}})}},
-        {"UPDATE `items` SET `amount`=? WHERE `id` = ? AND `amount` < ? | 10, 5, 9", inside},
+        {"UPDATE `items` SET `amount`=? WHERE `id` = ? AND `amount` < ? | 10, 5, 9", locked},
         "403 row_not_allowed", true);
   check({"PATCH some?id=eq.5", "", R"({"name":"n"})", {affects(1)}},
         {"UPDATE `items` SET `name`=? WHERE `id` = ? AND `amount` < ? | 'n', 5, 9"}, "204 1");
   check({"PUT some?id=eq.5", "", "{}", {brings({{1}}), brings({{0}})}},
-        {"SELECT 1 FROM `items` WHERE `id` IN (?) FOR UPDATE | 5", inside}, "403 row_not_allowed", true);
+        {"SELECT 1 FROM `items` WHERE `id` IN (?) FOR UPDATE | 5", locked}, "403 row_not_allowed", true);
   const std::string all = "SELECT COUNT(*) FROM `items` WHERE `sku` IN (?) FOR UPDATE | 'a'";
   const std::string some =
       "SELECT COUNT(*) FROM `items` WHERE `amount` = ? AND `sku` IN (?) FOR UPDATE | 1, 'a'";
@@ -259,6 +263,8 @@ TEST_CASE("versions, tags and limits") {
   check(one, {look}, "412 precondition_failed", true);
   one.script = {brings({})};
   check(one, {look}, "412 precondition_failed", true);
+  one.body = "{}";
+  check(one, {look}, "412 precondition_failed", true);
   one.request = "PATCH items?id=gt.5";
   check(one, {}, "400 condition_needs_key");
   const std::string strict = "handling=strict,max-affected=2";
@@ -278,6 +284,8 @@ TEST_CASE("versions, tags and limits") {
 
 TEST_CASE("what a channel is told") {
   const std::string all = "SELECT `id`,`sku`,`name`,`amount`,`note` FROM `items` WHERE `id` IN (?) | 5";
+  const std::string locked =
+      "SELECT `id`,`sku`,`name`,`amount`,`note` FROM `items` WHERE `id` IN (?) FOR UPDATE | 5";
   const std::vector<std::vector<int64_t>> row = {{5, 0, 0, 1, 0}};
   const std::string text = R"([{"id":5,"sku":0,"name":0,"amount":1,"note":0}])";
   const WriteRun made({"POST told", "", R"({"sku":"a"})", {brings({{5}}), brings(row)}});
@@ -285,7 +293,8 @@ TEST_CASE("what a channel is told") {
         std::vector<std::string>{"INSERT INTO `items` (`sku`) VALUES (?) RETURNING `id` | 'a'", all});
   CHECK(made.announcement == text);
   const WriteRun changed({"PATCH told?id=eq.5", "", R"({"name":"n"})", {affects(1), brings(row)}});
-  CHECK(changed.sent == std::vector<std::string>{"UPDATE `items` SET `name`=? WHERE `id` = ? | 'n', 5", all});
+  CHECK(changed.sent ==
+        std::vector<std::string>{"UPDATE `items` SET `name`=? WHERE `id` = ? | 'n', 5", locked});
   CHECK(changed.announcement == text);
   const std::string lock = "SELECT `id` FROM `items` WHERE `amount` > ? LIMIT ? FOR UPDATE | 5, 101u";
   const WriteRun gone({"DELETE told?amount=gt.5", "", "", {brings({{5}, {6}}), affects(2)}});

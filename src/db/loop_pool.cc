@@ -15,6 +15,9 @@ constexpr int64_t kFirstRetryNs = 250 * kNsPerMs;
 constexpr int64_t kLastRetryNs = 32 * kNsPerS;
 // Of a server that has accepted some: it is there, and only full.
 constexpr int64_t kFullRetryNs = 1 * kNsPerS;
+// How long they wait for a server that has failed before and is tried again. One that hangs is not waited
+// for.
+constexpr int64_t kTrustNs = 250 * kNsPerMs;
 // How long somebody has waited before another loop is asked for one of its connections: one of this loop's
 // own usually comes back sooner, and costs nothing.
 constexpr int64_t kPatienceNs = 5 * kNsPerMs;
@@ -215,12 +218,15 @@ uint32_t LoopPool::connectingOf(Group group) const noexcept {
   return count;
 }
 
-// Nothing of the group is open or being opened, and it is too early to try again.
+// Nothing of the group is open, and it is too early to try again, or that seems to be in vain.
 bool LoopPool::hopeless(Group group) const noexcept {
   const size_t begin = group == Group::kPrimary ? 0 : 1;
   const size_t end = group == Group::kPrimary ? 1 : targets_.size();
   for (size_t i = begin; i < end; ++i) {
-    if (targets_[i].slots > 0 || !backsOff(i)) return false;
+    const TargetState& target = targets_[i];
+    if (target.slots > target.connecting) return false;
+    if (target.connecting == 0 ? !backsOff(i) : target.failures == 0 || nowNs() < target.trusted_until_ns)
+      return false;
   }
   return true;
 }
@@ -419,6 +425,10 @@ void LoopPool::connect(Slot& slot, size_t target) noexcept {
   ++targets_[target].slots;
   ++targets_[target].connecting;
   targets_[target].missed = false;
+  if (targets_[target].failures > 0) {
+    targets_[target].trusted_until_ns = nowNs() + kTrustNs;
+    note(targets_[target].trusted_until_ns);
+  }
   slot.beginConnect(target);
   factory_.connect(*loop_, target, std::make_unique<Connecting>(*this, slot));
 }
@@ -455,7 +465,7 @@ void LoopPool::onConnectFailed(Slot& slot, const Error& error) noexcept {
   noteFailure(target, error, open > 0);
   if (revives) slot.failRevival();
   failHopeless();
-  openMore();
+  pump();  // reads may go elsewhere now
 }
 
 // Attempts that fail together count once.
@@ -512,7 +522,7 @@ void LoopPool::onTimer() noexcept {
   expireWaiting(now_ns);
   for (size_t i = 0; i < slots_.size(); ++i) note(slots_[i]->check(now_ns));
   probeMissed(now_ns);
-  openMore();
+  pump();
   failHopeless();
   for (ListHook& queue : waiting_) {
     if (!queue.linked()) continue;

@@ -41,7 +41,8 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
   struct TargetState {
     uint32_t failures = 0;  // in a row
     int64_t retry_at_ns = 0;
-    uint32_t slots = 0;  // open or connecting
+    int64_t trusted_until_ns = 0;  // while it is tried again
+    uint32_t slots = 0;            // open or connecting
     uint32_t connecting = 0;
     bool missed = false;  // somebody has asked for it in vain
   };

@@ -576,6 +576,50 @@ TEST_CASE("while nothing can be reached they are refused at once, ever longer", 
   CHECK(second->take() == "connection;");
 }
 
+TEST_CASE("a server that hangs when it is tried again is not waited for", "[db]") {
+  Fixture fixture;
+  auto first = reader(), second = reader(), third = reader();
+  fixture.ask(*first);
+  fixture.pass(4999);  // nobody knows yet
+  CHECK(first->take().empty());
+  fixture.db->refuse();
+  CHECK(first->take() == errorNote(ErrorKind::kUnavailable));
+  fixture.pass(400);
+  fixture.ask(*second);
+  fixture.pass(249);
+  fixture.ask(*third);
+  CHECK(second->take().empty());
+  CHECK(third->take().empty());
+  fixture.pass(1);
+  CHECK(second->take() == errorNote(ErrorKind::kUnavailable));
+  CHECK(third->take() == errorNote(ErrorKind::kUnavailable));
+  fixture.ask(*second);
+  CHECK(second->take() == errorNote(ErrorKind::kUnavailable));
+  fixture.db->accept();
+  fixture.ask(*second);
+  CHECK(second->take() == "connection;");
+}
+
+TEST_CASE("replicas that hang when they are tried again do not hold up reads", "[db]") {
+  Options options = small();
+  options.max_connections = 3;
+  options.replicas.resize(1);
+  Fixture fixture(options);
+  auto one = reader(), two = reader();
+  fixture.askAny(*one);
+  fixture.db->refuse();
+  fixture.db->accept().result();  // by the primary
+  CHECK(one->take() == "connection;result 0;");
+  fixture.pass(400);
+  fixture.askAny(*two);
+  CHECK(two->take().empty());
+  REQUIRE(fixture.db->attempts().size() == 1);
+  CHECK(fixture.db->attempts()[0].target == 1);
+  fixture.pass(250);
+  CHECK(two->take() == "connection;");
+  CHECK(fixture.db->wires().size() == 1);
+}
+
 TEST_CASE("one that fails while others are open harms nobody", "[db]") {
   Fixture fixture;
   auto one = holder();

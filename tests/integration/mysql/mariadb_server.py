@@ -62,7 +62,7 @@ def template(folder, fill):
             shutil.rmtree(fresh, ignore_errors=True)  # of one who was interrupted
             scratch.mkdir(exist_ok=True)
             done = subprocess.run([INSTALL, "--no-defaults", *as_root(), f"--datadir={fresh}", "--skip-test-db", "--innodb-log-file-size=48M",
-                                   "--auth-root-authentication-method=normal", "--skip-name-resolve"],
+                                   "--auth-root-authentication-method=normal", "--force"],  # with no name service, too
                                   env={**os.environ, "TMPDIR": str(scratch)},  # what it makes there has the same name each time
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
             assert done.returncode == 0, f"mariadb-install-db failed:\n{done.stdout}{done.stderr}"

@@ -1,0 +1,142 @@
+// Operations on a scripted connection: what surrounds them, and what is told when it breaks.
+#include "modules/mysql/operation_runner.h"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+
+#include "unit/tables/write_case.h"
+
+namespace {
+
+using namespace roost;  // NOLINT
+using modules::mysql::OperationRunner;
+
+class FakeLink final : public db::Link {
+ public:
+  void execute(db::Statement statement, uint32_t) noexcept override {
+    said += test::statementText(statement) + "; ";
+  }
+  void resume() noexcept override {}
+  bool inTransaction() const noexcept override { return false; }
+  void release() noexcept override { said += "released; "; }
+  std::string said;
+};
+
+class Owner final : public modules::mysql::OperationsDone {
+ public:
+  void onOperationsDone() noexcept override { told = "done"; }
+  void onOperationFailed(size_t index, const tables::Problem& problem,
+                         uint32_t retry_after_s) noexcept override {
+    told = fmt::format("{}: {} {} +{}", index, problem.status, problem.code, retry_after_s);
+  }
+  std::string told;
+};
+
+struct Run {
+  explicit Run(std::vector<const char*> requests, bool rolls_back = false)
+      : exposure(test::writableExposure("10.11.6-MariaDB")), runner(operations(requests), rolls_back, owner) {
+    work.onConnection(link);
+  }
+
+  std::vector<std::unique_ptr<tables::Operation>> operations(const std::vector<const char*>& requests) {
+    std::vector<std::unique_ptr<tables::Operation>> made;
+    for (const char* const prefer : requests) {
+      tables::Query query;
+      tables::Problem problem;
+      tables::WriteOptions options;
+      REQUIRE(tables::parseQuery("a=eq.1", exposure->config->limits, query, problem));
+      options.method = tables::kDelete;
+      tables::readPreferences(prefer, options.preferences);
+      made.push_back(
+          tables::planWrite(*exposure->find("keyless"), *exposure, std::move(query), options, {}, problem));
+      REQUIRE(made.back() != nullptr);
+    }
+    return made;
+  }
+
+  void succeed(uint64_t affected = 1) {
+    db::Outcome outcome;
+    outcome.affected_rows = affected;
+    work.onResult(link, outcome);
+  }
+  void fail(db::ErrorKind kind, uint32_t number = 0) {
+    const bool goes_on = kind == db::ErrorKind::kStatement || kind == db::ErrorKind::kTimeout;
+    work.onError(goes_on ? &link : nullptr, {kind, number, "", "", 0});
+  }
+
+  const std::shared_ptr<const tables::Exposure> exposure;
+  FakeLink link;
+  Owner owner;
+  OperationRunner runner;
+  db::Work& work = runner;
+};
+
+const std::string kDelete = "DELETE FROM `keyless` WHERE `a` = ? | 1; ";
+
+TEST_CASE("one statement needs no transaction") {
+  Run run({""});
+  run.succeed();
+  CHECK(run.link.said == kDelete + "released; ");
+  CHECK(run.owner.told == "done");
+}
+
+TEST_CASE("several operations are one transaction") {
+  Run run({"", ""});
+  for (int i = 0; i < 4; ++i) run.succeed();
+  CHECK(run.link.said == "START TRANSACTION; " + kDelete + kDelete + "COMMIT; released; ");
+  CHECK(run.owner.told == "done");
+}
+
+TEST_CASE("nothing stays where that is asked for") {
+  Run run({""}, true);
+  for (int i = 0; i < 2; ++i) run.succeed();
+  CHECK(run.link.said == "START TRANSACTION; " + kDelete + "released; ");
+  CHECK(run.owner.told == "done");
+}
+
+TEST_CASE("an operation that fails takes the others with it") {
+  Run refused({"", ""});
+  for (int i = 0; i < 2; ++i) refused.succeed();
+  refused.fail(db::ErrorKind::kStatement, 1451);
+  CHECK(refused.link.said == "START TRANSACTION; " + kDelete + kDelete + "released; ");
+  CHECK(refused.owner.told == "1: 409 foreign_key_violation +0");
+  Run deadlock({"", ""});
+  deadlock.succeed();
+  deadlock.fail(db::ErrorKind::kStatement, 1213);
+  CHECK(deadlock.owner.told == "0: 409 deadlock +1");
+  Run many({"handling=strict,max-affected=1"});
+  many.succeed();
+  many.succeed(2);
+  CHECK(many.link.said == "START TRANSACTION; " + kDelete + "released; ");
+  CHECK(many.owner.told == "0: 400 max_affected_exceeded +0");
+}
+
+TEST_CASE("what becomes of a write whose connection dies") {
+  struct Case {
+    std::vector<const char*> requests;
+    int done;  // statements before it
+    db::ErrorKind kind;
+    const char* told;
+    uint32_t number = 0;
+  };
+  using Kind = db::ErrorKind;
+  for (const Case& one :
+       std::initializer_list<Case>{{{""}, 0, Kind::kLost, "0: 503 outcome_unknown +0"},
+                                   {{""}, 0, Kind::kTimeout, "0: 504 query_timeout +0", 1317},
+                                   {{""}, 0, Kind::kTimeout, "0: 503 outcome_unknown +0"},
+                                   {{"", ""}, 1, Kind::kTimeout, "0: 504 query_timeout +0"},
+                                   {{"", ""}, 0, Kind::kLost, "0: 503 database_unavailable +1"},
+                                   {{"", ""}, 1, Kind::kLost, "0: 503 database_unavailable +1"},
+                                   {{"", ""}, 2, Kind::kLost, "1: 503 database_unavailable +1"},
+                                   {{"", ""}, 3, Kind::kLost, "2: 503 outcome_unknown +0"},
+                                   {{"", ""}, 3, Kind::kTimeout, "2: 503 outcome_unknown +0", 1317},
+                                   {{""}, 0, Kind::kQueueFull, "0: 503 pool_full +1"}}) {
+    Run run(one.requests);
+    for (int i = 0; i < one.done; ++i) run.succeed();
+    run.fail(one.kind, one.number);
+    CHECK(run.owner.told == one.told);
+  }
+}
+
+}  // namespace

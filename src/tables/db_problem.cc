@@ -24,6 +24,7 @@ constexpr const char* kNotNull = "a value is needed";
 constexpr const char* kBadValue = "a value is not of its column's type";
 constexpr const char* kRange = "a value is out of its column's range";
 constexpr const char* kUnique = "there is another row with these values";
+constexpr const char* kNoKeys = "the table's AUTO_INCREMENT has come to its end";
 constexpr const char* kNoParent = "a row that is referred to does not exist";
 constexpr const char* kHasChildren = "other rows refer to this one";
 constexpr const char* kCheck = "a row does not pass a check of its table";
@@ -40,6 +41,7 @@ constexpr const char* kText = "a text cannot be held by its column's character s
 
 // By number.
 constexpr std::array kKnown = {
+    Known{167, 409, "keys_used_up", kNoKeys},
     Known{1020, 409, "deadlock", "another write was quicker"},
     Known{1021, 507, "database_full", kFull},
     Known{1030, 503, "database_unavailable", kAway},
@@ -94,6 +96,7 @@ constexpr std::array kKnown = {
     Known{1451, 409, "foreign_key_violation", kHasChildren},
     Known{1452, 409, "foreign_key_violation", kNoParent, Names::kForeignKey},
     Known{1461, 503, "database_unavailable", kAway},
+    Known{1467, 409, "keys_used_up", kNoKeys},
     Known{1471, 400, "not_writable", kNotWritable},
     Known{1525, 400, "bad_value", kBadValue},
     Known{1586, 409, "unique_violation", kUnique, Names::kKey},

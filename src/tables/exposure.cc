@@ -26,10 +26,9 @@ class Binder {
     bound.name = config_.alias.empty() ? config_.name : config_.alias;
     bound.config = &config_;
     bound.rest = &rest_;
-    bound.methods = table.is_view && !table.updatable ? config_.methods & kRead : config_.methods;
-    if (bound.methods != config_.methods) complain("a view that can only be read");
     bindColumns(table, bound);
     if (bound.shown.empty()) return complain("none of its columns is there: it is not served");
+    bindMethods(table, bound);
     bindVersion(table, bound);
     return bindFixed(table, bound);
   }
@@ -52,6 +51,15 @@ class Binder {
       bound.shown.push_back(static_cast<uint16_t>(at));
       bound.writable[at] = !column.generated && !isIn(config_.read_only, column.name);
     }
+  }
+
+  // A view has no keys, by which rows are replaced.
+  void bindMethods(const Table& table, ExposedTable& bound) {
+    bound.methods = config_.methods;
+    if (!table.is_view) return;
+    bound.methods &= table.updatable ? kAllMethods & ~kUpsert : kRead;
+    if (bound.methods == config_.methods) return;
+    complain(table.updatable ? "a view, for which there is no PUT" : "a view that can only be read");
   }
 
   void bindVersion(const Table& table, ExposedTable& bound) {

@@ -390,7 +390,7 @@ class TablePart {
         "One row or a list of them, as JSON; lines of JSON (`application/x-ndjson`) and CSV are taken too.";
     made["parameters"] = common({part("select"), "prefer_insert"});
     const Json row = refTo("schemas", part("new"));
-    made["requestBody"] = body({{"oneOf", {row, {{"type", "array"}, {"minItems", 1}, {"items", row}}}}});
+    made["requestBody"] = body({{"oneOf", {row, {{"type", "array"}, {"items", row}}}}});
     addWritten(made["responses"], {"200", "201"}, false);
     return made;
   }

@@ -13,11 +13,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 using db::Type;
 
-constexpr uint32_t kBase64In = 3;         // bytes that
-constexpr uint32_t kBase64Out = 4;        // characters stand for
-constexpr uint32_t kLongText = 1u << 30;  // limits from here on say nothing
-constexpr uint32_t kCountedBytes = 3000;  // up to which a pattern says how many
-constexpr unsigned kSafeDigits = 15;      // that every reader's numbers have
+constexpr uint32_t kBase64In = 3;              // bytes that
+constexpr uint32_t kBase64Out = 4;             // characters stand for
+constexpr uint32_t kLongText = 1u << 30;       // limits from here on say nothing
+constexpr uint32_t kCountedBytes = 3000;       // up to which a pattern says how many
+constexpr double kMostFloat = 3.402823466e38;  // as the database rounds it
+constexpr unsigned kSafeDigits = 15;           // that every reader's numbers have
 
 // Words that are no columns where they name a parameter.
 constexpr std::array<std::string_view, 10> kParameters = {
@@ -44,10 +45,10 @@ std::string membersPattern(const Column& column) {
   return any;
 }
 
-Json integerSchema(const Column& column) {
+Json integerSchema(const Column& column, Direction direction) {
   Json made{{"type", "integer"}};
   if (column.is_year) {
-    made["minimum"] = 0;
+    made["minimum"] = direction == Direction::kRequest ? 1901 : 0;  // 0 is what stands for no year
     made["maximum"] = 2155;
   } else if (column.type == Type::kInt) {
     const unsigned bits = 8u * column.int_bytes;
@@ -167,10 +168,11 @@ Json valueSchema(const Column& column, const RestConfig& rest, Direction directi
     case Type::kBit:
       if (isBoolean(column)) return {{"type", "boolean"}};
       if (isWide(column) && rest.bigint == BigNumber::kString) return digitsSchema(column, false);
-      return integerSchema(column);
+      return integerSchema(column, direction);
     case Type::kFloat:
+      return {{"type", "number"}, {"format", "float"}, {"minimum", -kMostFloat}, {"maximum", kMostFloat}};
     case Type::kDouble:
-      return {{"type", "number"}, {"format", column.type == Type::kFloat ? "float" : "double"}};
+      return {{"type", "number"}, {"format", "double"}};
     case Type::kDecimal:
       return rest.decimal == BigNumber::kString ? digitsSchema(column, true) : decimalSchema(column);
     case Type::kDate:

@@ -130,5 +130,16 @@ TEST_CASE("a view that cannot be written through is for reading alone", "[tables
   CHECK(table->key() == nullptr);
 }
 
+TEST_CASE("through a view rows are not replaced", "[tables]") {
+  auto catalog = handMadeCatalog();
+  catalog->tables["totals"].updatable = true;
+  auto config = std::make_shared<RestConfig>();
+  config->tables = {shownTable("totals", kAllMethods)};
+  std::vector<std::string> complaints;
+  const auto exposure = expose(std::move(catalog), std::move(config), complaints);
+  CHECK(complaints == Words{"totals: a view, for which there is no PUT"});
+  CHECK(exposure->find("totals")->methods == (kAllMethods & ~kUpsert));
+}
+
 }  // namespace
 }  // namespace roost::tables

@@ -295,7 +295,7 @@ def manual(schema):
 
 # Keys that exclude others of their object: shown, but commented out. And what to write where the default is no example.
 COMMENTED_OUT = {"address": "instead of \"listen\"", "port": "instead of \"listen\"",
-                 "listen[].unix": "instead of address and port"}
+                 "listen[].unix": "instead of address and port", "mysql.replicas": "if wanted"}
 SHOWN_HANDLERS = {"http.sites[].routes[].static"}
 EXAMPLES = {"$schema": "./server.schema.json", "listen[].address": "127.0.0.1", "listen[].unix": "run/server.sock",
             "http.sites[].routes[].path": "/"}

@@ -76,7 +76,7 @@ void Slot::opened(std::unique_ptr<Wire> wire, int64_t expires_ns) noexcept {
   wire_->setListener(*this);
   prepares_seen_ = 0;
   expires_ns_ = expires_ns;
-  touched_ = false;
+  if (state_ != State::kLent) touched_ = false;
   pool_.counters_.connections.add();
 }
 
@@ -155,7 +155,6 @@ void Slot::takeWire(Slot& other) noexcept {
   wire_->setListener(*this);
   prepares_seen_ = other.prepares_seen_;
   expires_ns_ = other.expires_ns_;
-  touched_ = false;
 }
 
 void Slot::resume() noexcept {

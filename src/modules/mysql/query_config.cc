@@ -126,6 +126,17 @@ std::string readParameter(config::Node node, bool in_path, QueryParameter& param
   return parameter.admits(value, why) ? std::string() : fmt::format("\"default\" {}", why);
 }
 
+// Whether it may leave something behind in its session: variables, locks, temporary tables. Rather once too
+// often.
+bool touchesSession(std::string_view first_word, std::string_view text) {
+  if (first_word == "CALL" || text.find('@') != std::string_view::npos) return true;
+  for (const std::string_view word : {"GET_LOCK", "TEMPORARY"}) {
+    const auto same = [](char a, char b) { return (a >= 'a' && a <= 'z' ? a - 'a' + 'A' : a) == b; };
+    if (std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end()) return true;
+  }
+  return false;
+}
+
 // The first `declared` of the names stand in the configuration.
 Status readStatements(config::Node sql, const std::vector<std::string>& names, size_t declared,
                       QueryRouteConfig& read) {
@@ -139,6 +150,7 @@ Status readStatements(config::Node sql, const std::vector<std::string>& names, s
     if (isOneOf(kRefused, word))
       return Status::error(fmt::format("{}: {} would change the connection for others", place, word));
     read.writes = read.writes || !isOneOf(kReading, word);
+    read.touches_session = read.touches_session || touchesSession(word, statement.value().text.view());
     for (const uint16_t at : statement.value().arguments) used[at] = true;
     read.statements.push_back(std::move(statement).value());
   }

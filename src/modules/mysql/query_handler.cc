@@ -123,8 +123,8 @@ std::string QueryRun::cacheKey() const {
   return key;
 }
 
-// Where the connection died before a row came, this is called once more.
 void QueryRun::onConnection(db::Link& link) noexcept {
+  if (config_.touches_session) link.touched();
   if (!inTransaction()) return execute(link, 0);
   statement_ = kBegin;
   link.execute({db::SqlText("START TRANSACTION"), {}});

@@ -271,10 +271,23 @@ TEST_CASE("a connection that cannot be rolled back is closed", "[db]") {
 TEST_CASE("a session that was changed is closed", "[db]") {
   Fixture fixture;
   auto asker = holder();
-  fixture.open(*asker);
+  fixture.askAny(*asker);
+  fixture.db->accept();
   asker->link->touched();
-  asker->link->release();
-  CHECK(fixture.db->wires().empty());
+  SECTION("and only that") {
+    asker->link->release();
+    CHECK(fixture.db->wires().empty());
+    auto next = reader();
+    fixture.open(*next).result();
+    CHECK(fixture.db->wires().size() == 1);
+  }
+  SECTION("so is the one on which a read was done again") {
+    asker->link->execute(reading(1));
+    fixture.wire().lose();
+    fixture.db->accept().result();
+    asker->link->release();
+    CHECK(fixture.db->wires().empty());
+  }
 }
 
 TEST_CASE("a client that leaves has its statement killed, and the connection goes on", "[db]") {

@@ -72,6 +72,18 @@ TEST_CASE("what reads is asked for by GET, what may write by POST", "[mysql]") {
   }
 }
 
+TEST_CASE("what leaves something behind in its session is known", "[mysql]") {
+  for (const char* sql :
+       {"CALL p()", "SELECT @a := 1", "SELECT Get_Lock('a', 0)", "CREATE temporary TABLE t (a INT)"}) {
+    INFO(sql);
+    CHECK(Read(std::string(R"({"sql": ")") + sql + "\"}").route.touches_session);
+  }
+  for (const char* sql : {"SELECT 1", "INSERT INTO t VALUES (1)", "SELECT temporar FROM t"}) {
+    INFO(sql);
+    CHECK_FALSE(Read(std::string(R"({"sql": ")") + sql + "\"}").route.touches_session);
+  }
+}
+
 TEST_CASE("parameters are of a type and stand somewhere", "[mysql]") {
   const Read read(R"({"sql": "SELECT :a, :b, :c, :part", "parameters": {
       "a": {"type": "integer", "minimum": 1, "maximum": 9, "default": 5}, "b": {"from": "body", "nullable": "on"},

@@ -43,7 +43,23 @@ void OperationRunner::onResult(db::Link& link, const db::Outcome& outcome) noexc
   owner_.onOperationsDone();
 }
 
+// However many results come at once, they do not pile up on the stack.
 void OperationRunner::advance(db::Link& link) noexcept {
+  again_ = advancing_;
+  if (advancing_) return;
+  bool gone = false;
+  gone_ = &gone;
+  advancing_ = true;
+  do {
+    again_ = false;
+    executeNext(link);
+    if (gone) return;
+  } while (again_);
+  advancing_ = false;
+  gone_ = nullptr;
+}
+
+void OperationRunner::executeNext(db::Link& link) noexcept {
   db::Statement statement;
   for (; index_ < operations_.size(); ++index_) {
     if (current().next(statement)) return link.execute(std::move(statement));

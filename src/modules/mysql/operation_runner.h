@@ -31,6 +31,9 @@ class OperationRunner final : public db::Work {
   // `rolls_back`: nothing stays, whatever they come to. `owner` outlives it.
   OperationRunner(std::vector<std::unique_ptr<tables::Operation>> operations, bool rolls_back,
                   OperationsDone& owner);
+  ~OperationRunner() override {
+    if (gone_ != nullptr) *gone_ = true;
+  }
 
   const std::vector<std::unique_ptr<tables::Operation>>& operations() const noexcept { return operations_; }
   bool rollsBack() const noexcept { return rolls_back_; }
@@ -46,6 +49,7 @@ class OperationRunner final : public db::Work {
 
   tables::Operation& current() noexcept { return *operations_[index_]; }
   void advance(db::Link& link) noexcept;
+  void executeNext(db::Link& link) noexcept;
   void fail(db::Link* link, const tables::Problem& problem, uint32_t retry_after_s) noexcept;
 
   const std::vector<std::unique_ptr<tables::Operation>> operations_;
@@ -54,6 +58,9 @@ class OperationRunner final : public db::Work {
   OperationsDone& owner_;
   size_t index_ = 0;
   Step step_ = Step::kBegin;
+  bool advancing_ = false;  // a result that comes from within execute() is dealt with behind it
+  bool again_ = false;
+  bool* gone_ = nullptr;  // while advancing: set when this is destroyed
 };
 
 }  // namespace roost::modules::mysql

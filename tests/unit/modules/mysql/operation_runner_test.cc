@@ -15,12 +15,19 @@ using modules::mysql::OperationRunner;
 class FakeLink final : public db::Link {
  public:
   void execute(db::Statement statement, uint32_t) noexcept override {
-    said += test::statementText(statement) + "; ";
+    if (answers == nullptr) {
+      said += test::statementText(statement) + "; ";
+    } else {
+      ++executed;
+      answers->onResult(*this, {});
+    }
   }
   void resume() noexcept override {}
   bool inTransaction() const noexcept override { return false; }
   void release() noexcept override { said += "released; "; }
   std::string said;
+  db::Work* answers = nullptr;  // each statement has its result at once
+  size_t executed = 0;
 };
 
 class Owner final : public modules::mysql::OperationsDone {
@@ -34,8 +41,9 @@ class Owner final : public modules::mysql::OperationsDone {
 };
 
 struct Run {
-  explicit Run(std::vector<const char*> requests, bool rolls_back = false)
+  explicit Run(std::vector<const char*> requests, bool rolls_back = false, bool at_once = false)
       : exposure(test::writableExposure("10.11.6-MariaDB")), runner(operations(requests), rolls_back, owner) {
+    if (at_once) link.answers = &work;
     work.onConnection(link);
   }
 
@@ -86,6 +94,13 @@ TEST_CASE("several operations are one transaction") {
   for (int i = 0; i < 4; ++i) run.succeed();
   CHECK(run.link.said == "START TRANSACTION; " + kDelete + kDelete + "COMMIT; released; ");
   CHECK(run.owner.told == "done");
+}
+
+TEST_CASE("results that come at once") {
+  constexpr size_t kMany = 20'000;
+  Run run(std::vector<const char*>(kMany, ""), false, true);
+  CHECK(run.owner.told == "done");
+  CHECK(run.link.executed == kMany + 2);
 }
 
 TEST_CASE("nothing stays where that is asked for") {

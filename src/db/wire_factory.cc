@@ -208,7 +208,7 @@ void Factory::kill(event::Loop& loop, size_t target, uint64_t thread_id,
 void Factory::stop() noexcept {
   ground_->calls.close();
   std::unique_lock<std::mutex> lock(ground_->mutex);
-  ground_->stopping = true;
+  if (std::exchange(ground_->stopping, true)) return;
   for (const auto& killer : ground_->killers) {
     if (killer != nullptr) killer->close();
   }

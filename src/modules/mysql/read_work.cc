@@ -270,7 +270,7 @@ void ReadWork::onResult(db::Link& link, const db::Outcome&) noexcept {
 
 void ReadWork::onTotal(db::Link& link) noexcept {
   facts_.total = number_;
-  if (job_.plan.offset <= number_) return executeRows(link);
+  if (!facts_.exact || job_.plan.offset <= number_) return executeRows(link);
   http::ResponseHead lines(416);
   lines.add("Content-Range", "*/" + std::to_string(number_));
   ProblemExtra extra;
@@ -304,6 +304,8 @@ void ReadWork::finish(db::Link& link) noexcept {
 }
 
 void ReadWork::answerWhole() noexcept {
+  // A guess may be too low, and rows may have come since they were counted.
+  if (facts_.total && facts_.rows > 0) facts_.total = std::max(*facts_.total, job_.plan.offset + facts_.rows);
   http::ResponseHead head(statusOf(facts_));
   describeRows(exchange_, job_.form, job_.preferences, head);
   describeRange(facts_, job_.plan, head);

@@ -279,6 +279,22 @@ TEST_CASE("mysql: rows are counted before they are read", "[mysql]") {
   CHECK(answer.has("\r\nPreference-Applied: count=exact\r\n"));
 }
 
+TEST_CASE("mysql: a guess that is too low refuses nothing, and is put right by the rows", "[mysql]") {
+  Fixture f;
+  test::SimPeer peer = f.ask("/?select=name&offset=6", "Prefer: count=planned\r\n");
+  f.pool.connect();
+  f.pool.columns({db::Type::kInt});
+  const std::string five("\5\0\0\0\0\0\0\0", 8);
+  CHECK(f.pool.row({five}));
+  f.pool.result();
+  f.pool.columns({db::Type::kText});
+  f.pool.row({"seven"});
+  f.pool.result();
+  const test::ParsedAnswer answer = f.answer(peer);
+  CHECK(answer.status == 206);
+  CHECK(answer.has("\r\nContent-Range: 6-6/7\r\n"));
+}
+
 TEST_CASE("mysql: beyond the last row nothing is read", "[mysql]") {
   Fixture f;
   test::SimPeer peer = f.ask("/?select=name&offset=6", "Prefer: count=exact\r\n");

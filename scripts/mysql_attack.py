@@ -110,7 +110,7 @@ def attack_with_sqlmap(server, folder, seconds, workers, names):
     return found
 
 
-def attack_with_schemathesis(server, packages, examples, seconds):
+def attack_with_schemathesis(server, packages, examples, seconds, checks):
     program = packages / "schemathesis/bin/schemathesis"
     if not program.exists():
         venv.create(packages / "schemathesis", with_pip=True)
@@ -120,7 +120,7 @@ def attack_with_schemathesis(server, packages, examples, seconds):
         return [f"no OpenAPI document: {document}"]
     (packages / "openapi.json").write_bytes(document.body)
     (packages / "schemathesis.toml").write_text(SETTINGS)
-    command = [program, "run", f"http://{server.address[0]}:{server.address[1]}/data/", "--checks", ",".join(CHECKS), "--max-examples", str(examples), "--seed", "6",
+    command = [program, "run", f"http://{server.address[0]}:{server.address[1]}/data/", "--checks", checks, "--max-examples", str(examples), "--seed", "6",
                "--phases", "examples,coverage,fuzzing", "--continue-on-failure", "--generation-database", "none", "--request-timeout", "20", "--no-color"]
     if seconds:
         command += ["--max-time", str(seconds)]
@@ -161,6 +161,7 @@ def main():
     parser.add_argument("--seed", default="6")
     parser.add_argument("--examples", type=int, default=100, help="of schemathesis, per operation")
     parser.add_argument("--seconds", type=int, default=300, help="of sqlmap, per target")
+    parser.add_argument("--checks", default=",".join(CHECKS), help="of schemathesis")
     parser.add_argument("--schemathesis-seconds", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2, help="sqlmaps at a time")
     parser.add_argument("--target", action="append", default=[], help="one of sqlmap's targets by its name")
@@ -182,7 +183,7 @@ def main():
                 database = mariadb.new_database(sample_schema.fill)
             server, configured = start(arguments.server.resolve(), mariadb, database, folder / "server", routes=[QUERY])
             if "schemathesis" in only:
-                found += attack_with_schemathesis(server, arguments.packages.resolve(), arguments.examples, arguments.schemathesis_seconds)
+                found += attack_with_schemathesis(server, arguments.packages.resolve(), arguments.examples, arguments.schemathesis_seconds, arguments.checks)
             if "sqlmap" in only:
                 found += attack_with_sqlmap(server, arguments.packages.resolve(), arguments.seconds, arguments.workers, arguments.target)
             server.stop()

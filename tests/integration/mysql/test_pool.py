@@ -181,3 +181,19 @@ def test_sighup_makes_it_look_at_the_tables_again(start_rest, mariadb, database)
     mariadb.run(f"ALTER TABLE {database}.customers ADD COLUMN fresh INT NOT NULL DEFAULT 7")
     server.signal(signal.SIGHUP)
     eventually(lambda: "fresh" in server.get("customers?limit=1").json()[0], "the new column is there")
+
+
+def test_reads_go_to_the_replica_while_there_is_one(start_rest, own_mariadb, mariadb, database):
+    replica = own_mariadb()
+    replica.run(f"CREATE DATABASE {database}")
+    replica.run("CREATE TABLE notes (id INT PRIMARY KEY, text TEXT)", database)
+    replica.run("INSERT INTO notes VALUES (1, 'of the replica')", database)
+    server = start_rest([{"name": "notes", "methods": ["GET", "POST"]}], database=database,
+                        mysql={"replicas": [{"unix_socket": replica.socket}]})
+    assert server.get("notes?select=text").json() == [{"text": "of the replica"}]
+    assert server.post("notes", {"text": "of the primary"}).status == 201
+    assert mariadb.value("SELECT text FROM notes", database) == "of the primary"
+    assert server.get("notes?select=text").json() == [{"text": "of the replica"}]
+    replica.kill()
+    eventually(lambda: server.get("notes?select=text").body == b'[{"text":"of the primary"}]', "the primary reads")
+    assert {server.get("notes").status for _ in range(20)} == {200}

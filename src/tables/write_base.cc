@@ -12,7 +12,9 @@
 namespace roost::tables {
 namespace {
 
+constexpr size_t kMostAnnouncedBytes = 256 << 10;  // of a message; of more, the number of rows alone
 constexpr uint64_t kMostRepresented = 10'000;
+constexpr size_t kMostRepresentedBytes = 32 << 20;  // which are put together before they are sent
 
 OutputOptions outputOptions(const ExposedTable& table, const std::string& time_zone) {
   OutputOptions options;
@@ -27,7 +29,17 @@ const Key* wholeKey(const Table& table) noexcept {
   return key == nullptr || key->partial ? nullptr : key;
 }
 
-Problem tooMany(uint64_t most) {
+Problem tooLarge() {
+  Problem problem;
+  problem.code = "too_many_rows";
+  problem.detail = fmt::format("the rows to return are more than {} bytes", kMostRepresentedBytes);
+  problem.hint = "Ask for return=minimal, or choose fewer rows or columns.";
+  return problem;
+}
+
+}  // namespace
+
+Problem tooManyToReturn(uint64_t most) {
   Problem problem;
   problem.status = 400;
   problem.code = "too_many_rows";
@@ -35,8 +47,6 @@ Problem tooMany(uint64_t most) {
   problem.hint = "Ask for return=minimal, or choose fewer rows.";
   return problem;
 }
-
-}  // namespace
 
 bool hasReturning(const Catalog& catalog) noexcept {
   std::string_view version = catalog.server_version;
@@ -126,12 +136,18 @@ void WriteBase::onRow(const db::Row& row) {
     case Use::kRepresent:
       if (!representation_) return;
       if (representation_->rows() >= mostRows()) {
-        fail(tooMany(mostRows()));
+        fail(tooManyToReturn(mostRows()));
+        return;
+      }
+      // What cannot be taken back is one row, or no more than was sent.
+      if (needsTransaction() && representation_->bytes() > kMostRepresentedBytes) {
+        fail(tooLarge());
         return;
       }
       return representation_->add(*columns_, row);
     case Use::kAnnounce:
-      return announcement_->add(*columns_, row);
+      if (announcement_->bytes() <= kMostAnnouncedBytes) announcement_->add(*columns_, row);
+      return;
   }
 }
 
@@ -256,7 +272,7 @@ void WriteBase::announce() {
 void WriteBase::finishAnnouncement() {
   if (!announced_ || keys_.empty() || keys_.size() > kMostAnnounced) return;
   if (announcement_) {
-    result_.announcement = announcement_->finish();
+    if (announcement_->bytes() <= kMostAnnouncedBytes) result_.announcement = announcement_->finish();
     return;
   }
   result_.announcement = "[";

@@ -23,6 +23,8 @@ bool hasReturning(const Catalog& catalog) noexcept;
 // Rows that a table's channel is told; of more, their number alone.
 constexpr size_t kMostAnnounced = 100;
 
+Problem tooManyToReturn(uint64_t most);
+
 // The rows of an answer, written as they come.
 class Representation {
  public:
@@ -32,6 +34,7 @@ class Representation {
 
   void add(const db::ResultColumns& columns, const db::Row& row);
   uint64_t rows() const noexcept { return rows_; }
+  size_t bytes() const noexcept { return text_.size(); }
   std::string finish();
 
  private:
@@ -100,8 +103,8 @@ class WriteBase : public Operation {
   // Whether the table's channel is to be told of the rows, which takes their keys.
   bool announces() const noexcept { return !table_.config->publish.empty() && table_.key() != nullptr; }
   bool needsKeys() const noexcept { return options_.collect_keys || announces(); }
-  // Of a transaction that has read before: rows as they are, not as they were then. (What it has inserted itself
-  // it sees, and an account that only inserts may not lock.)
+  // Of a transaction that has read before: rows as they are, not as they were then. (What it has inserted
+  // itself it sees, and an account that only inserts may not lock.)
   void appendLock(db::SqlText& out) const {
     if (options_.method != kInsert) out << " FOR UPDATE";
   }

@@ -73,6 +73,10 @@ bool InsertOperation::plan(Problem& problem) {
     }
     most_together_ = 1;  // so that each says what its AUTO_INCREMENT value is
   }
+  if (wantsRows() && body_.rows.size() > mostRows()) {
+    problem = tooManyToReturn(mostRows());
+    return false;
+  }
   if (!mayWrite(body_.rows.size())) {
     problem = this->problem();
     return false;

@@ -1,11 +1,27 @@
 #include "modules/mysql/operation_runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "tables/db_problem.h"
 
 namespace roost::modules::mysql {
+namespace {
+
+// Of all answers together, which are kept until the transaction has ended.
+constexpr size_t kMostBytes = 64 << 20;
+
+tables::Problem tooLarge() {
+  return {400,
+          "too_many_rows",
+          fmt::format("the answers are more than {} bytes", kMostBytes),
+          "Ask for fewer rows.",
+          {}};
+}
+
+}  // namespace
 
 OperationRunner::OperationRunner(std::vector<std::unique_ptr<tables::Operation>> operations, bool rolls_back,
                                  OperationsDone& owner)
@@ -64,6 +80,8 @@ void OperationRunner::executeNext(db::Link& link) noexcept {
   for (; index_ < operations_.size(); ++index_) {
     if (current().next(statement)) return link.execute(std::move(statement));
     if (current().failed()) return fail(&link, current().problem(), 0);
+    bytes_ += current().result().body.size();
+    if (bytes_ > kMostBytes) return fail(&link, tooLarge(), 0);
   }
   if (transaction_ && !rolls_back_) {
     step_ = Step::kCommit;

@@ -57,6 +57,7 @@ class OperationRunner final : public db::Work {
   bool transaction_ = false;
   OperationsDone& owner_;
   size_t index_ = 0;
+  size_t bytes_ = 0;  // of the answers so far
   Step step_ = Step::kBegin;
   bool advancing_ = false;  // a result that comes from within execute() is dealt with behind it
   bool again_ = false;

@@ -141,6 +141,7 @@ TEST_CASE("rows that are returned are read by their keys") {
         true);
   check({"DELETE few?amount=gt.5&select=id", kRepresent, "", {brings({{1}, {2}, {3}})}},
         {"DELETE FROM `items` WHERE `amount` > ? RETURNING `id` | 5"}, "400 too_many_rows", true);
+  check({"POST few", kRepresent, "[{},{},{}]", {}}, {}, "400 too_many_rows");
   check({"PATCH keyless?a=eq.1", kRepresent, R"({"b":"x"})", {}}, {}, "400 no_key");
 }
 

@@ -69,6 +69,9 @@ class Slot final : public Link, public ListHook, private WireListener {
   enum class Kill : uint8_t { kNone, kAsked, kAnswered };
   enum class Ended : uint8_t { kNot, kResult, kError };  // what waits to be told until the kill is over
 
+  // How long a connection may take until it can be used again.
+  static constexpr int64_t kSettleNs = 5'000'000'000;
+
   void onColumns(const ResultColumns& columns) noexcept override;
   bool onRow(const Row& row) noexcept override;
   void onResult(const Outcome& outcome) noexcept override;

@@ -1,0 +1,107 @@
+// What becomes due on a Slot.
+#include <algorithm>
+#include <utility>
+
+#include "db/loop_pool.h"
+#include "db/slot.h"
+#include "log/log.h"
+
+namespace roost::db {
+namespace {
+
+constexpr int64_t kNsPerMs = 1'000'000;
+constexpr int64_t kNsPerS = 1'000'000'000;
+// How long whoever waits for a statement that was killed for its time waits for its end.
+constexpr int64_t kTellNs = 1 * kNsPerS;
+constexpr size_t kShownBytes = 200;  // of a statement, in the log
+
+}  // namespace
+
+int64_t Slot::statementDeadline() const noexcept {
+  int64_t deadline = kNever;
+  if (timeout_ns_ > 0 && !paused_) deadline = progress_ns_ + timeout_ns_;
+  const int64_t stream_ns = int64_t{pool_.options_.stream_timeout_ms} * kNsPerMs;
+  return stream_ns > 0 ? std::min(deadline, started_ns_ + stream_ns) : deadline;
+}
+
+int64_t Slot::leakAtNs() const noexcept {
+  const int64_t after_s = pool_.options_.leak_report_s;
+  return after_s > 0 && !leak_told_ ? lent_ns_ + after_s * kNsPerS : kNever;
+}
+
+int64_t Slot::check(int64_t now_ns) noexcept {
+  switch (state_) {
+    case State::kIdle:
+      return checkIdle(now_ns);
+    case State::kLent:
+      return checkLent(now_ns);
+    case State::kSettling:
+      return checkSettling(now_ns);
+    case State::kFree:
+    case State::kConnecting:
+      break;
+  }
+  return kNever;
+}
+
+int64_t Slot::checkIdle(int64_t now_ns) noexcept {
+  const int64_t idle_s = pool_.options_.idle_timeout_s;
+  const int64_t until_ns = std::min(expires_ns_, idle_s > 0 ? idle_since_ns_ + idle_s * kNsPerS : kNever);
+  if (now_ns < until_ns) return until_ns;
+  pool_.close(*this);
+  return kNever;
+}
+
+int64_t Slot::checkLent(int64_t now_ns) noexcept {
+  if (now_ns >= leakAtNs()) reportLeak(now_ns);
+  if (timed_out_) {
+    if (now_ns < tell_by_ns_) return std::min(tell_by_ns_, leakAtNs());
+    Error error;
+    error.kind = ErrorKind::kTimeout;
+    failWork(error);
+    return check(now_ns);
+  }
+  if (doing_ != Doing::kWorks && !connecting_) return leakAtNs();
+  const int64_t deadline_ns = statementDeadline();
+  if (now_ns < deadline_ns) return std::min(deadline_ns, leakAtNs());
+  timeOut(now_ns);
+  return check(now_ns);
+}
+
+void Slot::timeOut(int64_t now_ns) noexcept {
+  timed_out_ = true;
+  if (connecting_) {
+    tell_by_ns_ = now_ns;
+    return;
+  }
+  tell_by_ns_ = now_ns + kTellNs;
+  settle_by_ns_ = now_ns + kSettleNs;
+  kill();
+  if (!std::exchange(paused_, false)) return;
+  wire_->resume();
+}
+
+int64_t Slot::checkSettling(int64_t now_ns) noexcept {
+  if (now_ns >= settle_by_ns_) {
+    pool_.close(*this);
+    return kNever;
+  }
+  if (doing_ != Doing::kWorks || kill_ != Kill::kNone) return settle_by_ns_;
+  if (now_ns < kill_at_ns_) return std::min(kill_at_ns_, settle_by_ns_);
+  kill();
+  return settle_by_ns_;
+}
+
+void Slot::reportLeak(int64_t now_ns) noexcept {
+  leak_told_ = true;
+  pool_.counters_.leaks_reported.add();
+  const std::string_view text = statement_.text.view();
+  LOG_WARN("mysql: a connection has been held for {} s by one request, {} after {} statements; the last: {}",
+           (now_ns - lent_ns_) / kNsPerS,
+           paused_                   ? "whose client is slow to read,"
+           : doing_ == Doing::kWorks ? "running,"
+                                     : "running nothing",
+           executed_, text.substr(0, kShownBytes));
+}
+
+}  // namespace roost::db

@@ -35,6 +35,7 @@ def main():
     parser.add_argument("--seed", default="6")
     parser.add_argument("--writers", type=int, default=3)
     parser.add_argument("--driver", default="auto", help="the configuration's mysql.driver")
+    parser.add_argument("--tcp", action="store_true", help="not by the Unix-domain socket")
     parser.add_argument("--folder", type=pathlib.Path, help="where the server's configuration and log go")
     arguments = parser.parse_args()
     if MISSING:
@@ -50,7 +51,7 @@ def main():
 
     begin, worst = time.monotonic(), 0
     try:
-        world = World(mariadb, start, arguments.seed, arguments.writers, driver=arguments.driver)
+        world = World(mariadb, start, arguments.seed, arguments.writers, driver=arguments.driver, **({"unix_socket": None} if arguments.tcp else {}))
 
         def report(number, at):
             if (number + 1 - arguments.first) % 25 == 0:

@@ -30,7 +30,7 @@ using tables::Problem;
 // What fits into this goes out as one answer with its length and tag; more is sent in pieces of about this.
 constexpr size_t kPieceBytes = 32 << 10;
 // Of an answer with embedded rows, which is put together before it is sent.
-constexpr size_t kMostMergedBytes = 32 << 20;
+constexpr size_t kMostMergedBytes = 8 << 20;
 // A client that takes nothing for this long loses its query: longer than a stall of a network, and shorter
 // than the server waits for us (net_write_timeout, 60 s) before it ends the connection.
 constexpr event::Nanos kMostBlocked = std::chrono::seconds(30);
@@ -62,6 +62,9 @@ class Pieces {
     return kept;
   }
 };
+
+// After so many pieces in one turn of the loop, its other connections come first: a millisecond's work.
+constexpr unsigned kPiecesInTurn = 8;
 
 // What a request has become by the time that it needs the database.
 struct ReadJob {
@@ -98,7 +101,10 @@ class ReadWork final : public http::ExchangeListener,
     loop_.cancel(*this);
     link_->resume();
   }
-  void onAbort(http::AbortReason) noexcept override { site_.pool->cancel(*this); }
+  void onAbort(http::AbortReason) noexcept override {
+    loop_.cancel(*this);
+    site_.pool->cancel(*this);
+  }
 
   // db::Work
   void onConnection(db::Link& link) noexcept override;
@@ -120,6 +126,10 @@ class ReadWork final : public http::ExchangeListener,
   }
   // event::Timer
   void onTimer() noexcept override {
+    if (yields_) {
+      yields_ = false;
+      return link_->resume();
+    }
     site_.pool->cancel(*this);
     exchange_.abandon();
   }
@@ -136,6 +146,7 @@ class ReadWork final : public http::ExchangeListener,
   void executeEmbed(db::Link& link) noexcept;
   void writeRow(const db::Row& row);
   bool sendPiece() noexcept;
+  bool mayGoOn() noexcept;
   void finish(db::Link& link) noexcept;
   void answerWhole() noexcept;
   void refuse(db::Link* link, Problem problem, const ProblemExtra& extra = {}) noexcept;
@@ -157,6 +168,9 @@ class ReadWork final : public http::ExchangeListener,
   Step step_ = Step::kRows;
   bool begun_ = false;
   bool blocked_ = false;
+  bool yields_ = false;   // until the timer
+  unsigned pieces_ = 0;   // sent in this turn
+  int64_t turn_ns_ = -1;  // when it began
   const bool is_head_;
 };
 
@@ -239,13 +253,22 @@ bool ReadWork::sendPiece() noexcept {
   std::memcpy(content, out_.data(), out_.size());
   const http::SendResult sent = exchange_.sendFramed(piece);
   out_.clear();
-  if (sent == http::SendResult::kAccepted) return true;
+  if (sent == http::SendResult::kAccepted) return mayGoOn();
   if (sent == http::SendResult::kClosed) {
     site_.pool->cancel(*this);
     return false;
   }
   blocked_ = true;
   loop_.armIn(*this, kMostBlocked);
+  return false;
+}
+
+// False: in the loop's next turn.
+bool ReadWork::mayGoOn() noexcept {
+  if (std::exchange(turn_ns_, loop_.nowNs()) != loop_.nowNs()) pieces_ = 0;
+  if (++pieces_ < kPiecesInTurn) return true;
+  yields_ = true;
+  loop_.armIn(*this, event::Nanos(0));
   return false;
 }
 

@@ -204,6 +204,23 @@ TEST_CASE("mysql: a large answer goes out as it comes, as fast as the client tak
   CHECK(f.pool.cancelled == 0);
 }
 
+TEST_CASE("mysql: a fast answer leaves turns to others", "[mysql]") {
+  Fixture f;
+  f.server.net.sys.setCapacity(16 << 20);
+  test::SimPeer peer = f.askRows();
+  const int fed = feed(f.pool, 1000);
+  CHECK(fed > 200);
+  CHECK(fed < 300);
+  CHECK(f.pool.resumed == 0);
+  REQUIRE(f.server.net.pass(1, 1));
+  CHECK(f.pool.resumed == 1);
+  CHECK(feed(f.pool, 1000) == fed);
+  CHECK(f.pool.cancelled == 0);
+  peer.reset();  // between two turns
+  REQUIRE(f.server.net.pass(1, 1));
+  CHECK(f.pool.cancelled == 1);
+}
+
 TEST_CASE("mysql: what fails behind the first byte cuts the answer off", "[mysql]") {
   for (const bool keeps_link : {false, true}) {
     Fixture f;

@@ -109,6 +109,11 @@ bool WriteBase::next(db::Statement& out) {
   steps_.pop_front();
   rows_ = 0;
   columns_ = nullptr;
+  keys_before_ = keys_.size();
+  if (representation_) {
+    bytes_before_ = representation_->bytes();
+    written_before_ = representation_->rows();
+  }
   out = std::move(step_.statement);
   return true;
 }
@@ -172,6 +177,11 @@ void WriteBase::onTagRow(const db::Row& row) {
 void WriteBase::onResult(const db::Outcome& outcome) {
   if (failed_ || step_.use != Use::kWrite) return;
   onWritten(step_, outcome, rows_ != 0 ? rows_ : outcome.affected_rows);
+}
+
+void WriteBase::forgetRows() {
+  keys_.resize(keys_before_);
+  if (representation_) representation_->cutTo(written_before_, bytes_before_);
 }
 
 bool WriteBase::onError(const db::Error& error) {

@@ -35,6 +35,11 @@ class Representation {
   void add(const db::ResultColumns& columns, const db::Row& row);
   uint64_t rows() const noexcept { return rows_; }
   size_t bytes() const noexcept { return text_.size(); }
+  // What has come since that many rows and bytes is forgotten.
+  void cutTo(uint64_t rows, size_t bytes) {
+    rows_ = rows;
+    text_.resize(bytes);
+  }
   std::string finish();
 
  private:
@@ -114,6 +119,8 @@ class WriteBase : public Operation {
   void succeed(int status, uint64_t rows);
   // handling=strict, max-affected=...; single. False: it has failed.
   bool mayWrite(uint64_t rows);
+  // The statement has failed, and the operation goes on: rows that it brought before are none.
+  void forgetRows();
   bool bumpsVersion(const BodyRow& row) const;
   void appendBump(db::SqlText& out) const;
   void describeKey(const KeyValues& key);
@@ -145,7 +152,10 @@ class WriteBase : public Operation {
   std::vector<OutputColumn> announced_columns_;
   std::optional<Representation> announcement_;
   bool announced_ = false;
-  uint64_t rows_ = 0;  // that the statement under way has brought
+  uint64_t rows_ = 0;            // that the statement under way has brought
+  size_t keys_before_ = 0;       // it
+  size_t bytes_before_ = 0;      // of the representation
+  uint64_t written_before_ = 0;  // rows there
   const db::ResultColumns* columns_ = nullptr;
   bool failed_ = false;
   Problem problem_;

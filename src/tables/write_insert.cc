@@ -291,6 +291,7 @@ bool InsertOperation::onError(const db::Error& error) {
   const bool is_met = error.kind == db::ErrorKind::kStatement &&
                       (error.number == kDuplicate || error.number == kDuplicateWithKey);
   if (!is_met || resolution_ != Resolution::kIgnore || failed()) return WriteBase::onError(error);
+  forgetRows();
   if (step_.count > 1) {
     addRun(step_.first + step_.count / 2, step_.first + step_.count, true);
     addRun(step_.first, step_.first + step_.count / 2, true);

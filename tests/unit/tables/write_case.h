@@ -17,7 +17,7 @@
 
 namespace roost::test {
 
-// What a statement comes to: rows of whole numbers, or what it affected, or an error.
+// What a statement comes to: rows of whole numbers, or what it affected, or an error, behind rows or not.
 struct Scripted {
   std::vector<std::vector<int64_t>> rows;
   uint64_t affected = 0;
@@ -145,8 +145,9 @@ class WriteRun {
       sent.push_back(statementText(statement));
       Scripted answer;
       if (!script_.empty()) answer = std::move(script_.front()), script_.pop_front();
+      if (answer.error == 0 || !answer.rows.empty()) give(operation, answer);
       if (answer.error == 0) {
-        give(operation, answer);
+        operation.onResult(outcomeOf(answer));
       } else if (!operation.onError({db::ErrorKind::kStatement, answer.error, "23000", "", 0})) {
         break;
       }
@@ -171,10 +172,12 @@ class WriteRun {
         cells.push_back({reinterpret_cast<const char*>(&number), sizeof number});
       operation.onRow(db::Row(cells.data(), cells.size()));
     }
+  }
+  static db::Outcome outcomeOf(const Scripted& answer) {
     db::Outcome outcome;
     outcome.affected_rows = answer.affected;
     outcome.insert_id = answer.insert_id;
-    operation.onResult(outcome);
+    return outcome;
   }
 
   const std::shared_ptr<const tables::Exposure> exposure_;

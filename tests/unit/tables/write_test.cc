@@ -105,6 +105,12 @@ TEST_CASE("upserts") {
          "INSERT INTO `pairs` (`a`,`b`) VALUES (?,?) | 1, 1",
          "INSERT INTO `pairs` (`a`,`b`) VALUES (?,?) | 2, 2"},
         "201 1 /data/pairs?a=eq.1&b=eq.1", true);
+  const WriteRun ignored({"POST pairs?select=a",
+                          "resolution=ignore-duplicates,return=representation",
+                          R"([{"a":1,"b":1},{"a":2,"b":2}])",
+                          {{{{1, 1, 1}}, 0, 0, 1062}, brings({{1, 1, 1}}), fails(1062)}});
+  CHECK(ignored.body == R"([{"a":1}])");
+  CHECK(ignored.end == "201 1 /data/pairs?a=eq.1&b=eq.1");
   check({"POST pairs", "resolution=ignore-duplicates", R"({"a":1,"b":1})", {fails(1062)}},
         {"INSERT INTO `pairs` (`a`,`b`) VALUES (?,?) | 1, 1"}, "200 0");
   check({"POST pairs", "resolution=ignore-duplicates", R"({"a":1,"b":1})", {fails(1452)}},

@@ -1,5 +1,6 @@
 #include "http/response_head.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "http/ascii.h"
@@ -9,12 +10,15 @@ namespace roost::http {
 void ResponseHead::add(std::string_view name, std::string_view value) {
   lines_.push_back({static_cast<uint32_t>(text_.size()), static_cast<uint32_t>(name.size()),
                     static_cast<uint32_t>(value.size())});
-  text_.insert(text_.end(), name.begin(), name.end());
-  text_.push_back(':');
-  text_.push_back(' ');
-  text_.insert(text_.end(), value.begin(), value.end());
-  text_.push_back('\r');
-  text_.push_back('\n');
+  // Once for the whole line: each insertion by itself takes longer than the copying.
+  const size_t at = text_.size();
+  text_.resize(at + name.size() + value.size() + 4, boost::container::default_init);
+  char* to = std::copy(name.begin(), name.end(), text_.data() + at);
+  *to++ = ':';
+  *to++ = ' ';
+  to = std::copy(value.begin(), value.end(), to);
+  *to++ = '\r';
+  *to = '\n';
 }
 
 void ResponseHead::addNumber(std::string_view name, uint64_t value) {

@@ -141,7 +141,14 @@ bool appendCast(const SqlContext& context, Cast cast, const Column& column, db::
 
 std::string jsonKey(std::string_view name) {
   static constexpr char kDigits[] = "0123456789abcdef";
+  const auto is_plain = [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; };
   std::string out;
+  if (std::all_of(name.begin(), name.end(), is_plain)) {  // as nearly every name
+    out.resize(name.size() + 3, '"');
+    std::copy(name.begin(), name.end(), out.begin() + 1);
+    out.back() = ':';
+    return out;
+  }
   out.reserve(name.size() + 3);
   out += '"';
   for (const char c : name) {

@@ -1,5 +1,6 @@
 #include "http/h1/writer.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "http/date.h"
@@ -8,7 +9,9 @@
 namespace roost::http::h1 {
 
 void append(HeadText& out, std::string_view text) {
-  out.insert(out.end(), text.begin(), text.end());
+  const size_t at = out.size();
+  out.resize(at + text.size(), boost::container::default_init);  // insert() takes several times as long
+  std::copy(text.begin(), text.end(), out.data() + at);
 }
 
 namespace {

@@ -34,7 +34,7 @@ import sys
 import tempfile
 import time
 
-from bench import mariadb, mysql_servers, process
+from bench import mariadb, mysql_servers, process, processor
 
 import gate  # tests/integration/mysql, made known by bench.mariadb
 
@@ -190,7 +190,7 @@ def measure(options, folder, driver, condition, database, probe):
             rows.start()
             stack.callback(rows.stop)
             time.sleep(0.7)
-        before = world.numbers()
+        before, use = world.numbers(), processor.use(process.descendants(world.process.pid))
         stack.callback(world.let_go)
         world.shut()
         command = [str(probe), str(world.port), str(options.seconds), str(options.interval_us), "/file.txt", "/sub/a", "/pub/a"]
@@ -199,7 +199,8 @@ def measure(options, folder, driver, condition, database, probe):
         if done.returncode:
             raise RuntimeError(f"{condition}: the probe failed: {done.stderr}")
         found = json.loads(done.stdout)
-        after = world.numbers()
+        after, used = world.numbers(), processor.use(process.descendants(world.process.pid))
+        found["server_busy"], found["server_waiting"] = [(now - then) / 1e9 / options.seconds for now, then in zip(used, use)]
         if rows:
             rows.stop()
         world.let_go()
@@ -250,7 +251,8 @@ def main():
                         cells[condition].append(found)
                         seen = {name: round(value) for name, value in found["numbers"].items() if value}
                         print(f"round {number + 1} {driver:8}{condition:8} file p99.9 {found['static']['p999']:8.0f} µs, message"
-                              f" {found['push']['p999']:8.0f} µs, back after {found['recovered_s']:5.2f} s  {seen}", flush=True)
+                              f" {found['push']['p999']:8.0f} µs, back after {found['recovered_s']:5.2f} s, server waited for its core"
+                              f" {found['server_waiting']:.1%}  {seen}", flush=True)
     text = markdown(results, where)
     print("\n" + text)
     if options.markdown:

@@ -160,12 +160,16 @@ bool convertBytes(const Column& column, std::string_view text, db::Value& out, P
   return true;
 }
 
-// Whether the database could take `word` for `member`: beyond ASCII it alone knows its collations.
+// Whether the database could take `word` for a member: beyond ASCII it alone knows its collations. A number
+// that is none it would take for a member's position.
 bool mayBeMember(const Column& column, std::string_view word) noexcept {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool is_number = std::all_of(word.begin(), word.end(), is_digit);
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   for (const std::string& member : column.members) {
     if (member == word || (!column.case_sensitive && sameWord(member, word))) return true;
-    if (!column.case_sensitive && !std::all_of(member.begin(), member.end(), is_ascii)) return true;
+    if (!is_number && !column.case_sensitive && !std::all_of(member.begin(), member.end(), is_ascii))
+      return true;
   }
   return false;
 }

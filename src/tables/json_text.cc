@@ -122,7 +122,9 @@ void putJsonString(TextSink& sink, std::string_view text) {
 }
 
 void putCsvText(TextSink& sink, std::string_view text) {
-  const bool quoted = text.empty() || text.find_first_of("\",\r\n") != std::string_view::npos;
+  // Empty or NULL without quotes would be read as no value at all.
+  const bool quoted =
+      text.empty() || text == "NULL" || text.find_first_of("\",\r\n") != std::string_view::npos;
   if (quoted) sink.put('"');
   const char* p = text.data();
   const char* const end = p + text.size();

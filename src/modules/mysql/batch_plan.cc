@@ -19,6 +19,7 @@ namespace {
 using tables::Problem;
 
 constexpr std::string_view kSingle = "application/vnd.pgrst.object+json";
+constexpr std::string_view kJson = "application/json";
 
 uint8_t actionOf(std::string_view method) noexcept {
   if (method == "GET") return tables::kRead;
@@ -60,6 +61,22 @@ class Planner {
   const tables::Exposure& exposure_;
 };
 
+// What a request by itself may say, and an operation among others may not.
+bool mayBeAsked(const BatchEntry& entry, bool reads, const tables::Preferences& preferences,
+                Problem& problem) {
+  const char* detail = nullptr;
+  if (preferences.rollback) detail = "tx=rollback is for the batch as a whole";
+  if (!entry.accept.empty() && entry.accept != kSingle && entry.accept != kJson && entry.accept != "*/*")
+    detail = "answers within a batch are JSON";
+  if (reads && (!entry.if_match.empty() || !entry.if_none_match.empty()))
+    detail = "If-Match and If-None-Match of an operation are for writes";
+  if (!entry.if_none_match.empty() && entry.if_none_match != "*")
+    detail = "If-None-Match of a write is \"*\"";
+  if (detail == nullptr) return true;
+  problem = {400, "bad_batch", detail, {}, {}};
+  return false;
+}
+
 std::unique_ptr<tables::Operation> Planner::planOne(BatchEntry& entry, Problem& problem) {
   const tables::ExposedTable* const table = exposure_.find(entry.table);
   if (table == nullptr) {
@@ -78,6 +95,7 @@ std::unique_ptr<tables::Operation> Planner::planOne(BatchEntry& entry, Problem& 
     problem = {400, "unknown_preference", "this means nothing here: " + options.preferences.unknown, {}, {}};
     return nullptr;
   }
+  if (!mayBeAsked(entry, action == tables::kRead, options.preferences, problem)) return nullptr;
   if (!tables::parseQuery(entry.query, exposure_.config->limits, query, problem)) return nullptr;
   options.single = entry.accept == kSingle;
   if (action != tables::kRead) {

@@ -1,5 +1,7 @@
 """Several operations in one transaction, and what is told of writes that have come to stay."""
 
+import pytest
+
 from rest_server import writable
 
 BATCH = {"options": {"batch": True}}
@@ -90,3 +92,15 @@ def test_many_rows_are_not_told_one_by_one(start_rest, database):
     server = start_rest(writable("notes", publish="news"), database=database, routes=[route])
     assert server.post("notes", [{"text": str(i)} for i in range(101)]).status == 201
     assert server.send("GET", "news", path="/sub/").json() == {"table": "notes", "method": "POST", "count": 101}
+
+
+@pytest.mark.parametrize("headers, method", [
+    ({"Prefer": "tx=rollback"}, "PATCH"), ({"Prefer": "tx=rollback, handling=strict"}, "PATCH"), ({"Accept": "text/csv"}, "PATCH"),
+    ({"If-None-Match": '"x"'}, "PATCH"), ({"If-None-Match": "*"}, "GET"), ({"If-Match": '"x"'}, "GET"),
+])
+def test_what_is_the_batchs_own(start_rest, database, headers, method):
+    server = start_rest(writable("customers"), database=database, **BATCH)
+    operation = {"method": method, "path": "customers?id=eq.1", "headers": headers}
+    answer = server.post("batch", [operation if method == "GET" else {**operation, "body": {"city": "Ulm"}}])
+    assert (answer.status, answer.json()["code"]) == (400, "bad_batch")
+    assert server.mariadb.value("SELECT city FROM customers WHERE id = 1", database) != "Ulm"

@@ -48,3 +48,22 @@ def test_zone_and_strings(start_rest, database):
     assert made.json() == [{"t_datetime": "2026-11-21T03:43:05+05:30", "t_timestamp": "2026-11-21T03:43:05+05:30",
                             "t_bigint": "9007199254740993", "t_decimal": "1.5000000000"}]
     assert server.mariadb.value("SELECT t_datetime FROM every_type WHERE id = 50", database) == "2026-11-21 03:43:05"
+
+
+def test_csv_comes_back_as_it_was(start_rest, database):
+    server = start_rest(writable("notes"), database=database)
+    texts = ["NULL", "null", "", None, 'a "b", c', "line\nnext"]
+    server.post("notes", [{"id": id, "author": "a", "text": text} for id, text in enumerate(texts, 1)])
+    table = server.get("notes?select=id,author,text&order=id", Accept="text/csv").body
+    server.delete("notes?id=gt.0")
+    assert server.post("notes", table, Content_Type="text/csv").status == 201
+    assert [row["text"] for row in server.get("notes?order=id").json()] == texts
+
+
+def test_a_number_is_no_member_of_an_enum(start_rest, database, mariadb):
+    mariadb.run(f"ALTER TABLE {database}.notes ADD size ENUM('small', 'größer') NOT NULL DEFAULT 'small'")
+    server = start_rest(writable("notes"), database=database)
+    for value in ("1", "2", ""):
+        assert server.post("notes", {"size": value}).status == 400
+    assert server.post("notes", {"size": "GRÖSSER"}).status in (201, 400)  # as the collation says
+    assert server.post("notes", {"size": "größer"}).status == 201

@@ -110,6 +110,10 @@ bool WriteBase::next(db::Statement& out) {
   rows_ = 0;
   columns_ = nullptr;
   keys_before_ = keys_.size();
+  if (announcement_) {
+    told_before_ = announcement_->rows();
+    told_bytes_before_ = announcement_->bytes();
+  }
   if (representation_) {
     bytes_before_ = representation_->bytes();
     written_before_ = representation_->rows();
@@ -137,6 +141,7 @@ void WriteBase::onRow(const db::Row& row) {
     }
     case Use::kWrite:
       if (returns_keys_) addKey(row, key_cells_at_);
+      if (announces_returned_) addAnnounced(row);
       [[fallthrough]];
     case Use::kRepresent:
       if (!representation_) return;
@@ -182,6 +187,7 @@ void WriteBase::onResult(const db::Outcome& outcome) {
 void WriteBase::forgetRows() {
   keys_.resize(keys_before_);
   if (representation_) representation_->cutTo(written_before_, bytes_before_);
+  if (announcement_) announcement_->cutTo(told_before_, told_bytes_before_);
 }
 
 bool WriteBase::onError(const db::Error& error) {
@@ -221,10 +227,16 @@ bool WriteBase::appendList(db::Statement& out, bool with_key, Problem& problem) 
   if (wantsRows()) {
     if (!appendSelect(table_, exposure_, query_, out, columns, problem)) return false;
   }
-  key_cells_at_ = columns.size();
+  announced_at_ = key_cells_at_ = columns.size();
+  if (announces_returned_) {
+    if (!columns.empty()) out.text << ",";
+    announced_columns_.clear();
+    if (!appendSelect(table_, exposure_, Query(), out, announced_columns_, problem)) return false;
+    key_cells_at_ += announced_columns_.size();
+  }
   returns_keys_ = with_key;
   if (!with_key) return true;
-  bool first = columns.empty();
+  bool first = key_cells_at_ == 0;
   for (const uint16_t column : key_->columns) {
     if (!first) out.text << ",";
     first = false;
@@ -259,6 +271,7 @@ void WriteBase::appendFixed(db::Statement& out) {
 // Whole rows as they are now; of those that are gone the keys say enough.
 void WriteBase::announce() {
   announced_ = true;
+  if (announces_returned_ || !tells_) return;
   if (options_.method == kDelete || keys_.empty() || keys_.size() > kMostAnnounced) return;
   const OutputOptions options = outputOptions(table_, zone());
   for (size_t first = 0; first < keys_.size(); first += kMostKeys) {
@@ -279,8 +292,20 @@ void WriteBase::announce() {
   announcement_.emplace(announced_columns_, options, Format::kJson, false);
 }
 
+void WriteBase::announceReturned() {
+  announces_returned_ = true;
+  announcement_.emplace(announced_columns_, outputOptions(table_, zone()), Format::kJson, false);
+}
+
+void WriteBase::addAnnounced(const db::Row& row) {
+  if (announcement_->bytes() > kMostAnnouncedBytes) return;
+  if (rows_ == 1)
+    announced_as_.assign(columns_->begin() + static_cast<std::ptrdiff_t>(announced_at_), columns_->end());
+  announcement_->add(announced_as_, db::Row(&row[announced_at_], row.size() - announced_at_));
+}
+
 void WriteBase::finishAnnouncement() {
-  if (!announced_ || keys_.empty() || keys_.size() > kMostAnnounced) return;
+  if (!announced_ || !tells_ || keys_.empty() || keys_.size() > kMostAnnounced) return;
   if (announcement_) {
     if (announcement_->bytes() <= kMostAnnouncedBytes) result_.announcement = announcement_->finish();
     return;

@@ -107,6 +107,8 @@ class WriteBase : public Operation {
   void countInside();
   // Whether the table's channel is to be told of the rows, which takes their keys.
   bool announces() const noexcept { return !table_.config->publish.empty() && table_.key() != nullptr; }
+  // What writes return (appendList) is what the channel is told: it need not be read behind them.
+  void announceReturned();
   bool needsKeys() const noexcept { return options_.collect_keys || announces(); }
   // Of a transaction that has read before: rows as they are, not as they were then. (What it has inserted
   // itself it sees, and an account that only inserts may not lock.)
@@ -132,6 +134,7 @@ class WriteBase : public Operation {
   const Key* const key_;  // nullptr: none
   FixedRows fixed_;
   bool transaction_ = false;
+  bool tells_ = true;  // the table's channel of the rows, where it has one; otherwise their number alone
   std::deque<Step> steps_;
   Step step_;  // under way
   std::vector<KeyValues> keys_;
@@ -146,16 +149,23 @@ class WriteBase : public Operation {
  private:
   void onTagRow(const db::Row& row);
   void announce();
+  void addAnnounced(const db::Row& row);
   void finishAnnouncement();
   void addKey(const db::Row& row, size_t at);
 
   std::vector<OutputColumn> announced_columns_;
   std::optional<Representation> announcement_;
   bool announced_ = false;
-  uint64_t rows_ = 0;            // that the statement under way has brought
-  size_t keys_before_ = 0;       // it
-  size_t bytes_before_ = 0;      // of the representation
-  uint64_t written_before_ = 0;  // rows there
+  bool announces_returned_ = false;
+  size_t announced_at_ = 0;         // in rows that a write returns: where its cells for the channel are
+  db::ResultColumns announced_as_;  // what they are
+  uint64_t rows_ = 0;               // that the statement under way has brought
+  // What there was before the statement under way: keys, bytes and rows of the answer, and for the channel.
+  size_t keys_before_ = 0;
+  size_t bytes_before_ = 0;
+  uint64_t written_before_ = 0;
+  size_t told_bytes_before_ = 0;
+  uint64_t told_before_ = 0;
   const db::ResultColumns* columns_ = nullptr;
   bool failed_ = false;
   Problem problem_;

@@ -57,22 +57,7 @@ bool InsertOperation::plan(Problem& problem) {
   }
   if (!planConflict(problem) || !beginRepresentation(problem)) return false;
 
-  const auto is_known = [this](const BodyRow& row) { return knowsKey(row); };
-  const bool all_known = key_ != nullptr && std::all_of(body_.rows.begin(), body_.rows.end(), is_known);
-  needs_keys_ =
-      fixed_.looksAtNew() || needsKeys() || (body_.rows.size() == 1 && table_.key() != nullptr && !all_known);
-  returning_ = hasReturning(*exposure_.catalog) && (wantsRows() || needs_keys_);
-  if (needs_keys_ && key_ == nullptr) {
-    problem = refused(400, "no_key", fmt::format("{} has no primary key, which this needs", table_.name));
-    return false;
-  }
-  if (!returning_ && (wantsRows() || fixed_.looksAtNew() || needsKeys())) {
-    if (!all_known) {
-      problem = refused(400, "no_key", "the rows' keys are not known, and so they cannot be returned");
-      return false;
-    }
-    most_together_ = 1;  // so that each says what its AUTO_INCREMENT value is
-  }
+  if (!planKeys(problem)) return false;
   if (wantsRows() && body_.rows.size() > mostRows()) {
     problem = tooManyToReturn(mostRows());
     return false;
@@ -83,7 +68,7 @@ bool InsertOperation::plan(Problem& problem) {
   }
   planRows();
   const bool looks = resolution_ == Resolution::kMerge && fixed_.any();
-  transaction_ = looks || needsKeys() || steps_.size() > 1 || fixed_.looksAtNew() ||
+  transaction_ = looks || (tells_ && !returning_) || steps_.size() > 1 || fixed_.looksAtNew() ||
                  (wantsRows() && !returning_) ||
                  (resolution_ == Resolution::kIgnore && body_.rows.size() > 1);
   if (looks) {
@@ -91,6 +76,30 @@ bool InsertOperation::plan(Problem& problem) {
     rows_.swap(steps_);
   }
   return !failed();
+}
+
+// Which rows' keys have to be known, and from where.
+bool InsertOperation::planKeys(Problem& problem) {
+  const auto is_known = [this](const BodyRow& row) { return knowsKey(row); };
+  const bool all_known = key_ != nullptr && std::all_of(body_.rows.begin(), body_.rows.end(), is_known);
+  const bool returns = hasReturning(*exposure_.catalog);
+  const bool is_one = body_.rows.size() == 1 && table_.key() != nullptr;  // which has a Location
+  tells_ = announces() && body_.rows.size() <= kMostAnnounced && (returns || all_known);
+  const bool needs_all = fixed_.looksAtNew() || options_.collect_keys;
+  needs_keys_ = needs_all || tells_ || (is_one && !all_known);
+  returning_ = returns && (wantsRows() || needs_keys_);
+  if (needs_all && key_ == nullptr) {
+    problem = refused(400, "no_key", fmt::format("{} has no primary key, which this needs", table_.name));
+    return false;
+  }
+  if (!returning_ && (wantsRows() || needs_all) && !all_known) {
+    problem = refused(400, "no_key", "the rows' keys are not known, and so they cannot be returned");
+    return false;
+  }
+  // Otherwise each says what its AUTO_INCREMENT value is.
+  if (!returning_ && (wantsRows() || needs_all || tells_)) most_together_ = 1;
+  if (tells_ && returning_) announceReturned();
+  return true;
 }
 
 // on_conflict, or the primary key.

@@ -20,6 +20,7 @@ class InsertOperation final : public WriteBase {
   void complete() override;
 
   bool planConflict(Problem& problem);
+  bool planKeys(Problem& problem);
   bool mayMeet(const Key& key, const BodyRow& row) const;
   void planRows();
   void addRun(size_t first, size_t end, bool in_front);

@@ -290,15 +290,23 @@ TEST_CASE("versions, tags and limits") {
 }
 
 TEST_CASE("what a channel is told") {
-  const std::string all = "SELECT `id`,`sku`,`name`,`amount`,`note` FROM `items` WHERE `id` IN (?) | 5";
   const std::string locked =
       "SELECT `id`,`sku`,`name`,`amount`,`note` FROM `items` WHERE `id` IN (?) FOR UPDATE | 5";
   const std::vector<std::vector<int64_t>> row = {{5, 0, 0, 1, 0}};
   const std::string text = R"([{"id":5,"sku":0,"name":0,"amount":1,"note":0}])";
-  const WriteRun made({"POST told", "", R"({"sku":"a"})", {brings({{5}}), brings(row)}});
-  CHECK(made.sent ==
-        std::vector<std::string>{"INSERT INTO `items` (`sku`) VALUES (?) RETURNING `id` | 'a'", all});
+  const std::string returning = " RETURNING `id`,`sku`,`name`,`amount`,`note`,`id` | ";
+  const WriteRun made({"POST told", "", R"({"sku":"a"})", {brings({{5, 0, 0, 1, 0, 5}})}});
+  CHECK(made.sent == std::vector<std::string>{"INSERT INTO `items` (`sku`) VALUES (?)" + returning + "'a'"});
   CHECK(made.announcement == text);
+  CHECK_FALSE(made.transaction);
+  const WriteRun both(
+      {"POST told?select=sku", kRepresent, R"({"sku":"a"})", {brings({{7, 5, 0, 0, 1, 0, 5}})}});
+  CHECK(both.body == R"([{"sku":7}])");
+  CHECK(both.announcement == text);
+  const WriteRun by_key({"POST told", "", R"({"sku":"a"})", {affects(1, 5), brings(row)}, kMysql});
+  CHECK(by_key.sent[1] == "SELECT `id`,`sku`,`name`,`amount`,`note` FROM `items` WHERE `id` IN (?) | 5u");
+  CHECK(by_key.announcement == text);
+  CHECK(by_key.transaction);
   const WriteRun changed({"PATCH told?id=eq.5", "", R"({"name":"n"})", {affects(1), brings(row)}});
   CHECK(changed.sent ==
         std::vector<std::string>{"UPDATE `items` SET `name`=? WHERE `id` = ? | 'n', 5", locked});

@@ -1,6 +1,7 @@
 #include "db/cap.h"
 
 #include <cassert>
+#include <utility>
 
 #include "event/loop.h"
 
@@ -81,6 +82,24 @@ void Cap::give(uint32_t loop_index, Group group) noexcept {
   if (giver.held == 0) return;  // it has left
   --giver.held;
   ++free_;
+  grantFree();
+}
+
+bool Cap::serverFull(uint32_t loop_index, Group group) noexcept {
+  const std::lock_guard<std::mutex> guard(lock_);
+  uint32_t held = 0;
+  for (uint32_t loop = 0; loop < seats_.size(); ++loop) {
+    if (loop != loop_index) held += seats_[loop].parties[0].held + seats_[loop].parties[1].held;
+  }
+  if (held == 0) return false;
+  --party(loop_index, group).held;
+  useless_ += 1 + std::exchange(free_, 0U);
+  return true;
+}
+
+void Cap::restore() noexcept {
+  const std::lock_guard<std::mutex> guard(lock_);
+  free_ += std::exchange(useless_, 0U);
   grantFree();
 }
 

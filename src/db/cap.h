@@ -46,6 +46,10 @@ class Cap {
   bool takeOrWant(uint32_t loop_index, Group group, int64_t now_ns) noexcept;
   void unwant(uint32_t loop_index, Group group) noexcept;
   void give(uint32_t loop_index, Group group) noexcept;
+  // A server has refused one because it has too many, while other loops have some: what is left is of no use,
+  // and whoever wants one has to get it from the others, until restore(). False: no other loop has any.
+  bool serverFull(uint32_t loop_index, Group group) noexcept;
+  void restore() noexcept;
   void move(uint32_t loop_index, Group from, Group to) noexcept;  // one that it has
 
   bool isWanted() const noexcept { return wanting_.load(std::memory_order_relaxed) > 0; }
@@ -82,6 +86,7 @@ class Cap {
   std::atomic<uint32_t> wanting_{0};
   std::mutex lock_;
   uint32_t free_;
+  uint32_t useless_ = 0;  // for now
   uint64_t last_ticket_ = 0;
   std::vector<Seat> seats_;
 };

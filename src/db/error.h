@@ -23,7 +23,7 @@ struct Error {
   uint32_t number = 0;   // as in mysqld_error.h, errmsg.h; 0: none
   std::string sqlstate;  // five characters, or empty
   std::string message;
-  uint32_t retry_after_s = 0;  // of kUnavailable: when it is tried again, at the latest; 0: not known
+  uint32_t retry_after_s = 0;  // when to ask again: of kUnavailable, the queue; 0: not known
 };
 
 }  // namespace roost::db

@@ -60,6 +60,7 @@ void LoopPool::stop() noexcept {
     cap_.give(loop_index_, group);
   }
   for (TargetState& target : targets_) target = TargetState();
+  if (std::exchange(restore_at_ns_, Slot::kNever) != Slot::kNever) cap_.restore();
   for (const auto& slot : slots_) {
     if (slot->linked()) slot->unlink();
     free_slots_.insertBefore(*slot);
@@ -288,6 +289,11 @@ void LoopPool::onTimer() noexcept {
   expireWaiting(now_ns);
   for (size_t i = 0; i < slots_.size(); ++i) note(slots_[i]->check(now_ns));
   probeMissed(now_ns);
+  if (now_ns >= restore_at_ns_) {
+    restore_at_ns_ = Slot::kNever;
+    cap_.restore();
+  }
+  note(restore_at_ns_);
   pump();
   failHopeless();
   for (ListHook& queue : waiting_) {

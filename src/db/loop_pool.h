@@ -91,6 +91,7 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
   Slot& freeSlot();
   void connect(Slot& slot, size_t target) noexcept;
   void probeMissed(int64_t now_ns) noexcept;
+  bool makeRoom(Slot& slot, const Error& error) noexcept;
   void noteFailure(size_t target, const Error& error, bool has_others) noexcept;
   std::string labelOf(size_t target) const;
 
@@ -114,6 +115,8 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
   bool wants_[kGroups] = {false, false};
   uint64_t last_ticket_ = 0;
   size_t last_replica_ = 0;
+  int64_t restore_at_ns_ = Slot::kNever;  // Cap::restore()
+  int64_t full_told_ns_ = 0;
   std::string last_failure_;
   std::minstd_rand random_;
 };

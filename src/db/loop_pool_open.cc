@@ -20,6 +20,12 @@ constexpr int64_t kTrustNs = 250 * kNsPerMs;
 // How long somebody has waited before another loop is asked for one of its connections: one of this loop's
 // own usually comes back sooner, and costs nothing.
 constexpr int64_t kPatienceNs = 5 * kNsPerMs;
+constexpr int64_t kFullToldNs = 60 * kNsPerS;
+
+// "Too many connections": of all, of the account, of the account's resources.
+constexpr bool isFull(uint32_t number) noexcept {
+  return number == 1040 || number == 1203 || number == 1226;
+}
 
 }  // namespace
 
@@ -189,12 +195,32 @@ void LoopPool::onConnectFailed(Slot& slot, const Error& error) noexcept {
   --targets_[target].connecting;
   counters_.connect_failures.add();
   const bool revives = slot.revives();
+  if (!revives && makeRoom(slot, error)) return;
   if (!revives) close(slot);
   const uint32_t open = targets_[target].slots - targets_[target].connecting - (revives ? 1 : 0);
   noteFailure(target, error, open > 0);
   if (revives) slot.failRevival();
   failHopeless();
   pump();  // reads may go elsewhere now
+}
+
+// Where the server has no room for this loop, and other loops have some of it, they have to share.
+bool LoopPool::makeRoom(Slot& slot, const Error& error) noexcept {
+  const Group group = slot.group();
+  const uint32_t open = slotsOf(group) - connectingOf(group) - 1;
+  if (!isFull(error.number) || open > 0 || !cap_.serverFull(loop_index_, group)) return false;
+  --targets_[slot.target()].slots;
+  if (nowNs() - full_told_ns_ >= kFullToldNs || full_told_ns_ == 0) {
+    full_told_ns_ = nowNs();
+    LOG_WARN("mysql: {} takes fewer connections than mysql.max_connections ({}): {}", labelOf(slot.target()),
+             options_.max_connections, error.message);
+  }
+  slot.drop();
+  free_slots_.insertBefore(slot);
+  restore_at_ns_ = nowNs() + kFullRetryNs;
+  note(restore_at_ns_);
+  openMore();
+  return true;
 }
 
 // Attempts that fail together count once.

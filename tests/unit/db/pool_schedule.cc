@@ -388,7 +388,7 @@ void Schedule::step() {
       if (!db_->attempts().empty()) {
         const size_t index = below(db_->attempts().size());
         if (oneIn(5)) {
-          db_->refuse(index);
+          db_->refuse(index, oneIn(2) ? 1040 : 2002);
         } else {
           db_->accept(index);
         }

@@ -820,6 +820,47 @@ TEST_CASE("fewer connections than loops are handed round", "[db]") {
   CHECK(fixture.db->wires().empty());
 }
 
+TEST_CASE("a server with fewer places than the cap is shared by the loops too", "[db]") {
+  Options options = small();
+  options.max_connections = 8;
+  options.max_waiting = 100;
+  Fixture fixture(options, 2);
+  std::vector<std::unique_ptr<Asker>> busy;
+  for (int i = 0; i < 20; ++i) {
+    busy.push_back(reader());
+    fixture.ask(*busy.back(), 0);
+  }
+  REQUIRE(fixture.db->attempts().size() == 8);
+  for (int i = 0; i < 3; ++i) fixture.db->accept();
+  while (!fixture.db->attempts().empty()) fixture.db->refuse(0, 1040);
+  auto other = reader(), another = reader();
+  fixture.ask(*other, 1);
+  fixture.ask(*another, 1);
+  REQUIRE(fixture.db->attempts().size() == 2);
+  fixture.db->refuse(0, 1040);
+  fixture.db->refuse(0, 1040);
+  fixture.settle();
+  CHECK(other->take().empty());
+  CHECK(fixture.db->attempts().empty());
+  fixture.wire(0).result();  // comes back, and is given up
+  fixture.settle();
+  REQUIRE(fixture.db->attempts().size() == 1);
+  CHECK(fixture.db->attempts()[0].loop == fixture.loops[1].get());
+  CHECK(fixture.db->wires().size() == 2);
+  fixture.db->accept();
+  CHECK(other->take() == "connection;");
+  fixture.pass(1500);  // and then it is tried whether there is room again
+  CHECK(fixture.db->attempts().size() > 0);
+}
+
+TEST_CASE("a server that others have filled cannot be reached", "[db]") {
+  Fixture fixture(small(), 2);
+  auto asker = reader();
+  fixture.ask(*asker);
+  fixture.db->refuse(0, 1040);
+  CHECK(asker->take() == errorNote(ErrorKind::kUnavailable));
+}
+
 TEST_CASE("at the end everybody is told and nothing stays open", "[db]") {
   Fixture fixture;
   auto lent = reader(), between = holder(), waiting = reader(), after = reader();

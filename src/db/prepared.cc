@@ -159,6 +159,9 @@ bool Prepared::skipMoreResults() {
 
 Error Prepared::error() const {
   if (statement_ == nullptr) return {ErrorKind::kLost, CR_OUT_OF_MEMORY, "HY000", "out of memory"};
+  if (own_error_ == CR_MALFORMED_PACKET) {
+    return {ErrorKind::kLost, own_error_, "HY000", "a row that is longer than its packet"};
+  }
   if (own_error_ != 0) {
     return {ErrorKind::kStatement, own_error_, "HY000",
             "as many values as the statement has marks are needed"};
@@ -186,40 +189,44 @@ bool Prepared::executed() {
 
 namespace {
 
-size_t bytesOf(enum_field_types type, const unsigned char* bytes) noexcept {
-  const int8_t width = widthOf(type);
-  if (width != kCounted) return static_cast<size_t>(width);
+// The value that stands at `bytes`, and what follows it; SIZE_MAX where it does not lie before `end`.
+struct Found {
+  size_t skip;
+  size_t size;
+};
+Found valueAt(int8_t width, const unsigned char* bytes, const unsigned char* end) noexcept {
+  constexpr size_t kLongestCount = 9;
+  const size_t left = bytes < end ? static_cast<size_t>(end - bytes) : 0;
+  if (width != kCounted)
+    return {0, static_cast<size_t>(width) <= left ? static_cast<size_t>(width) : SIZE_MAX};
+  if (left == 0 || (left < kLongestCount && bytes[0] > 251)) return {0, SIZE_MAX};
   const Counted counted = countedAt(bytes);
-  return counted.skip + counted.size;
+  return {counted.skip, counted.size <= left - counted.skip ? counted.size : SIZE_MAX};
 }
 
 }  // namespace
 
-// Called for each cell of a row, in order; to be left behind it.
+// Called for each cell of a row, in order; to be left behind it. Memory beyond the library's buffer is never
+// looked at, whatever the server says.
 void Prepared::onCell(void* self, unsigned int column, unsigned char** bytes) noexcept {
   auto& prepared = *static_cast<Prepared*>(self);
-  if (prepared.skipping_) {
-    if (bytes != nullptr) *bytes += bytesOf(prepared.statement_->fields[column].type, *bytes);
+  Cell ignored;
+  Cell& cell = prepared.skipping_ ? ignored : prepared.cells_[column];
+  cell = {};
+  if (bytes == nullptr || prepared.own_error_ != 0) return;
+  const int8_t width =
+      prepared.skipping_ ? widthOf(prepared.statement_->fields[column].type) : prepared.widths_[column];
+  const Found found = valueAt(width, *bytes, prepared.mysql_->net.buff_end);
+  if (found.size == SIZE_MAX) {
+    prepared.own_error_ = CR_MALFORMED_PACKET;
     return;
   }
-  Cell& cell = prepared.cells_[column];
-  if (bytes == nullptr) {
-    cell = {};
-    return;
-  }
-  const int8_t width = prepared.widths_[column];
-  if (width != kCounted) {
-    cell = {reinterpret_cast<const char*>(*bytes), static_cast<size_t>(width)};
-    *bytes += width;
-    return;
-  }
-  const Counted counted = countedAt(*bytes);
-  cell = {reinterpret_cast<const char*>(*bytes + counted.skip), counted.size};
-  *bytes += counted.skip + counted.size;
+  cell = {reinterpret_cast<const char*>(*bytes + found.skip), found.size};
+  *bytes += found.skip + found.size;
 }
 
 Fetched Prepared::fetched(int code) noexcept {
-  if (code == 0) return Fetched::kRow;
+  if (code == 0) return own_error_ == 0 ? Fetched::kRow : Fetched::kFailed;
   if (code != MYSQL_NO_DATA) return Fetched::kFailed;
   // The library reads the last packet of a result without keeping what it says.
   const unsigned char* packet = mysql_->net.read_pos;

@@ -60,18 +60,25 @@ class Reader {
     keep(1);
   }
 
+  static std::string inCapitals(std::string_view word) {
+    std::string text(word);
+    for (char& c : text)
+      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return text;
+  }
+
   void begin(std::string_view word) {
     if (!made_.first_word.empty()) return;
     // "(SELECT ...) UNION ..." begins with what is in the brackets.
     if (word.empty() && peek() == '(') return;
-    for (const char c : word) made_.first_word += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    if (word.empty()) made_.first_word = std::string(1, peek());
+    made_.first_word = word.empty() ? std::string(1, peek()) : inCapitals(word);
   }
 
   void word() {
     size_t length = 1;
     while (goesOn(peek(length)) || peek(length) == '$') ++length;
     begin(sql_.substr(at_, length));
+    made_.words.push_back(inCapitals(sql_.substr(at_, length)));
     keep(length);
   }
 

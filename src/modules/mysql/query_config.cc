@@ -18,10 +18,13 @@ constexpr std::array<std::pair<std::string_view, http::Method>, 5> kMethods = {
      {"PUT", http::Method::kPut},
      {"PATCH", http::Method::kPatch},
      {"DELETE", http::Method::kDelete}}};
-// Statements that begin with one of these read, unless they lock or write a file, which is who wrote them's
-// business.
-constexpr std::array<std::string_view, 8> kReading = {"SELECT", "WITH",    "SHOW",    "DESCRIBE",
-                                                      "DESC",   "EXPLAIN", "ANALYZE", "VALUES"};
+// Statements that begin with one of these read.
+constexpr std::array<std::string_view, 7> kReading = {"SELECT", "WITH",    "SHOW",  "DESCRIBE",
+                                                      "DESC",   "EXPLAIN", "VALUES"};
+// And those that have one of these write or lock all the same: reserved words, which are no names without
+// quotes, and functions.
+constexpr std::array<std::string_view, 8> kWriting = {"INSERT", "UPDATE",  "DELETE", "INTO",
+                                                      "LOCK",   "NEXTVAL", "SETVAL", "GET_LOCK"};
 // What would change the connection for whoever has it next, or the transaction that surrounds it.
 constexpr std::array<std::string_view, 13> kRefused = {
     "SET",    "USE",       "BEGIN",   "START",   "COMMIT",  "ROLLBACK",  "LOCK",
@@ -149,7 +152,10 @@ Status readStatements(config::Node sql, const std::vector<std::string>& names, s
     const std::string& word = statement.value().first_word;
     if (isOneOf(kRefused, word))
       return Status::error(fmt::format("{}: {} would change the connection for others", place, word));
-    read.writes = read.writes || !isOneOf(kReading, word);
+    const auto& words = statement.value().words;
+    read.writes = read.writes || !isOneOf(kReading, word) ||
+                  std::any_of(words.begin(), words.end(),
+                              [](const std::string& each) { return isOneOf(kWriting, each); });
     read.touches_session = read.touches_session || touchesSession(word, statement.value().text.view());
     for (const uint16_t at : statement.value().arguments) used[at] = true;
     read.statements.push_back(std::move(statement).value());

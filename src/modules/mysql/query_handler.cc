@@ -100,7 +100,9 @@ void QueryRun::start() noexcept {
     const BufferRef kept = route_->cache(exchange_.context().index()).find(cacheKey(), now_ns);
     if (kept) return send(kept);
   }
-  const bool only_reads_once = !config_.writes && config_.statements.size() == 1;
+  // What may be asked for by GET may be done twice.
+  const bool only_reads_once =
+      !config_.writes && config_.statements.size() == 1 && config_.allows(http::Method::kGet);
   pool_.request(*this, only_reads_once ? db::Role::kReplica : db::Role::kPrimary);
 }
 

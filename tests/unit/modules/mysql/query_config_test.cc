@@ -60,6 +60,11 @@ TEST_CASE("what reads is asked for by GET, what may write by POST", "[mysql]") {
       {R"x("with a as (select 1) select * from a")x", false, "GET, HEAD, OPTIONS"},
       {R"x("(SELECT 1) UNION (SELECT 2)")x", false, "GET, HEAD, OPTIONS"},
       {R"x("INSERT INTO t VALUES (1)")x", true, "POST, OPTIONS"},
+      {R"x("ANALYZE SELECT 1")x", true, "POST, OPTIONS"},
+      {R"x("SELECT a FROM t FOR UPDATE")x", true, "POST, OPTIONS"},
+      {R"x("select a into @b from t")x", true, "POST, OPTIONS"},
+      {R"x("SELECT get_lock('a', 1)")x", true, "POST, OPTIONS"},
+      {R"x("SELECT 'delete', `update`, REPLACE(a, 'b', 'c') FROM t -- INTO")x", false, "GET, HEAD, OPTIONS"},
       {R"x("CALL p()")x", true, "POST, OPTIONS"},
       {R"x(["SELECT 1", "DELETE FROM t"])x", true, "POST, OPTIONS"},
   };
@@ -134,6 +139,10 @@ TEST_CASE("what contradicts itself is refused in words", "[mysql]") {
       {R"x({"sql": "DELETE FROM t", "methods": ["GET"]})x",
        "methods: a statement that may write cannot be asked for by GET, which anybody may repeat"},
       {R"x({"sql": "DELETE FROM t", "cache_s": 5})x", "cache_s: a statement may write"},
+      {R"x({"sql": "ANALYZE DELETE FROM t", "methods": ["GET"]})x",
+       "methods: a statement that may write cannot be asked for by GET, which anybody may repeat"},
+      {R"x({"sql": "WITH q AS (SELECT 1) DELETE FROM t", "methods": ["GET"]})x",
+       "methods: a statement that may write cannot be asked for by GET, which anybody may repeat"},
       {R"x({"sql": "SET autocommit = 0"})x", "sql: SET would change the connection for others"},
       {R"x({"sql": "commit"})x", "sql: COMMIT would change the connection for others"},
   };

@@ -79,9 +79,14 @@ int LoopCalls::carryOn() noexcept {
   return waits_for_;
 }
 
-bool LoopCalls::rowIsThere() const noexcept {
+bool LoopCalls::seesBuffer() const noexcept {
   const MARIADB_PVIO* pvio = mysql_->net.pvio;
-  if (!sameLibrary() || pvio == nullptr || pvio->cache == nullptr || mysql_->net.compress) return false;
+  return sameLibrary() && pvio != nullptr && pvio->cache != nullptr && !mysql_->net.compress;
+}
+
+bool LoopCalls::rowIsThere() const noexcept {
+  if (!seesBuffer()) return false;
+  const MARIADB_PVIO* pvio = mysql_->net.pvio;
   if (pvio->cache_pos < pvio->cache || pvio->cache_size > PVIO_READ_AHEAD_CACHE_SIZE) return false;
   const ptrdiff_t left = pvio->cache + pvio->cache_size - pvio->cache_pos;
   if (left < 4) return false;

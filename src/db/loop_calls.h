@@ -31,6 +31,9 @@ class LoopCalls {
   int code() const noexcept { return code_; }  // what the call that has ended returned
   // A whole packet lies in the library's buffer: fetching it takes no system call.
   bool rowIsThere() const noexcept;
+  // Whether rowIsThere() can know: not with a library other than this was compiled with, nor with
+  // compression.
+  bool seesBuffer() const noexcept;
 
   // Closes the connection without waiting for anything; statements only lose it. What is suspended comes to
   // its end by that, since it has things to free. `is_idle`: the server may be told.

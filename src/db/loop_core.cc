@@ -13,7 +13,8 @@ namespace roost::db {
 
 namespace {
 
-constexpr int kReadsPerTurn = 2;  // of 16 KiB or a row each; then the loop's other work has its turn
+constexpr int kReadsPerTurn = 2;   // of 16 KiB or a row each; then the loop's other work has its turn
+constexpr int kRowsPerTurn = 128;  // the same, where it cannot be told which rows need a read
 constexpr size_t kLargestBuffer = 4 << 20;  // the library never gives back what a giant row has taken
 
 }  // namespace
@@ -261,11 +262,12 @@ void LoopCore::onRow() noexcept {
     step_ = Step::kPaused;
     return;
   }
-  if (reads_ < kReadsPerTurn || calls_.rowIsThere()) return;
+  const bool sees_buffer = calls_.seesBuffer();
+  if (reads_ < (sees_buffer ? kReadsPerTurn : kRowsPerTurn) || calls_.rowIsThere()) return;
   step_ = Step::kYielded;
   watch(EPOLLIN);
-  // What TLS or compression has unpacked already makes no socket readable.
-  if (is_tls_ || calls_.mysql()->net.compress) loop_.armIn(*this, event::Nanos(0));
+  // What TLS has unpacked, or the library may have in its buffer, makes no socket readable.
+  if (is_tls_ || !sees_buffer) loop_.armIn(*this, event::Nanos(0));
 }
 
 void LoopCore::onSkipped() noexcept {

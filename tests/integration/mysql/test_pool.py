@@ -135,7 +135,7 @@ def test_it_ends_in_time_while_the_database_says_nothing(start, own_mariadb, dri
     try:
         began = time.monotonic()
         server.stop()
-        assert time.monotonic() - began < 6
+        assert time.monotonic() - began < 12  # 2 s on a machine with nothing else to do
     finally:
         mariadb.resume()
     asking.join()

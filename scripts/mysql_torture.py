@@ -35,6 +35,7 @@ def main():
     parser.add_argument("--seed", default="6")
     parser.add_argument("--writers", type=int, default=3)
     parser.add_argument("--driver", default="auto", help="the configuration's mysql.driver")
+    parser.add_argument("--events", default="", help="of these kinds alone, with commas (tests/integration/mysql/mysql_torture_events.py)")
     parser.add_argument("--tcp", action="store_true", help="not by the Unix-domain socket")
     parser.add_argument("--folder", type=pathlib.Path, help="where the server's configuration and log go")
     arguments = parser.parse_args()
@@ -51,7 +52,8 @@ def main():
 
     begin, worst = time.monotonic(), 0
     try:
-        world = World(mariadb, start, arguments.seed, arguments.writers, driver=arguments.driver, **({"unix_socket": None} if arguments.tcp else {}))
+        world = World(mariadb, start, arguments.seed, arguments.writers, [kind for kind in arguments.events.split(",") if kind],
+                      driver=arguments.driver, **({"unix_socket": None} if arguments.tcp else {}))
 
         def report(number, at):
             if (number + 1 - arguments.first) % 25 == 0:
@@ -72,6 +74,7 @@ def main():
     except AssertionError as problem:
         print(f"{problem}\n{servers[0].log[-1500:] if servers else ''}")
         worst = 1
+        shutil.copy(mariadb.general_log, folder / "general.log")
     finally:
         for server in servers:
             if server.process.poll() is None:
@@ -80,7 +83,7 @@ def main():
         if worst == 0 and arguments.folder is None:
             shutil.rmtree(folder, ignore_errors=True)
         elif worst:
-            print(f"the server's log: {folder / 'server/logs'}")
+            print(f"the server's log: {folder / 'server/logs'}; what the database was told: {folder / 'general.log'}")
     return worst
 
 

@@ -25,13 +25,14 @@ def configuration(**more):
 
 
 class World:
-    def __init__(self, mariadb, start, seed, writers=3, **mysql):
+    def __init__(self, mariadb, start, seed, writers=3, kinds=(), **mysql):
+        """`kinds`: of events; () for all."""
         """start(server=, database=, **rest_config's) -> a RestServer."""
         self.mariadb, self.seed = mariadb, seed
         self.database = mariadb.new_database(fill)
         self.server = start(server=mariadb, database=self.database, **configuration(**mysql))
         self.load = Load(self.server.address, "t", seed, writers=writers)
-        self.writers = writers
+        self.writers, self.kinds = writers, kinds
         self.longest_s, self.events = 0.0, {}
 
     def run(self, count, first=0, report=None):
@@ -47,7 +48,7 @@ class World:
 
     def sequence(self, number):
         rng = random.Random(f"{self.seed} {number}")
-        disturber = Disturber(self.mariadb, self.database, rng)
+        disturber = Disturber(self.mariadb, self.database, rng, self.kinds)
         steps = []
         for _ in range(rng.choice([1, 1, 2, 3])):
             begin = rng.uniform(0.03, 0.3)

@@ -12,12 +12,13 @@ GONE = {1040, 1053, 1094, 1205, 1213, 1927, 2002, 2003, 2006, 2013, 1146, 1054, 
 class Disturber:
     """Does it to one MariaDb and its database; heal() undoes all of it."""
 
-    def __init__(self, mariadb, database, rng):
+    def __init__(self, mariadb, database, rng, events=()):
+        self.events = list(events) or EVENTS
         self.mariadb, self.database, self.rng = mariadb, database, rng
         self.threads, self.hogs, self.stopped, self.ran = [], [], False, []
 
     def pick(self):
-        name = self.rng.choice(EVENTS)
+        name = self.rng.choice(self.events)
         self.ran.append(name)
         return getattr(self, name)()
 

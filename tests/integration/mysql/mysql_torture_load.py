@@ -314,9 +314,10 @@ class Writer(Worker):
         if not self.kept:
             return self.write_one()
         token = self.kept.pop(self.rng.randrange(len(self.kept)))
-        answer, whole = self.ask("DELETE", f"ledger?token=eq.{token}", fields=self.prefer())
+        fields = self.rng.choice([{"Prefer": "count=exact"}, {"Prefer": "count=exact, return=representation"}])
+        answer, whole = self.ask("DELETE", f"ledger?token=eq.{token}", fields=fields)
         outcome = outcome_of(answer, whole, f"DELETE {token}")
-        self.load.book.expect(token, *{"done": (0, 0), "refused": (1, 1), "unknown": (0, 1)}[outcome], ("DELETE", answer.status, answer.body[:200]))
+        self.load.book.expect(token, *{"done": (0, 0), "refused": (1, 1), "unknown": (0, 1)}[outcome], ("DELETE", answer.status, answer.get("Content-Range"), answer.body[:200]))
         self.load.book.count(f"DELETE {outcome}" if outcome == "done" else f"DELETE {answer.json()['code']}")
         return f"DELETE {token}"
 
@@ -381,7 +382,9 @@ def compare(book, client):
             if len({len(rows.get(one, ())) for one in token}) != 1:
                 problems.append(f"a part of a transaction: {[(one, len(rows.get(one, ()))) for one in token]}")
         elif not expected[0] <= len(rows.get(token, ())) <= expected[1]:
-            problems.append(f"{token}: {len(rows.get(token, ()))} rows, where {expected} were due")
+            by = [client.value(f"SELECT COUNT(*) FROM ledger {how} INDEX (token) WHERE token = '{token}'") for how in ("FORCE", "IGNORE")]
+            problems.append(f"{token}: {len(rows.get(token, ()))} rows, where {expected} were due; by its index and without: {by}, "
+                            f"and the database says of the table: {client.run('CHECK TABLE ledger')}")
     for token in rows.keys() - book.rows.keys():
         problems.append(f"{token}: a row that nobody wrote")
     for number, value in client.run("SELECT id, value FROM cells WHERE value <> 'none'"):

@@ -298,6 +298,13 @@ Problem problemOf(const db::Error& error, const ExposedTable* table, bool wrote)
   return plain(503, "shutting_down", "the server is stopping");
 }
 
+db::Error asFarAsKnown(const db::Error& error, bool has_link, bool may_be_done, bool commits) {
+  db::Error told = error;
+  const bool interrupted = has_link && error.number != 0 && !commits;
+  if (may_be_done && !interrupted && told.kind == db::ErrorKind::kTimeout) told.kind = db::ErrorKind::kLost;
+  return told;
+}
+
 uint32_t retryAfter(const db::Error& error) noexcept {
   switch (error.kind) {
     case db::ErrorKind::kStatement: {

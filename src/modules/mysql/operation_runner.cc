@@ -94,12 +94,9 @@ void OperationRunner::executeNext(db::Link& link) noexcept {
 void OperationRunner::onError(db::Link* link, const db::Error& error) noexcept {
   if (step_ == Step::kOperation && link != nullptr && current().onError(error)) return advance(*link);
   const bool has_operation = index_ < operations_.size();
-  db::Error told = error;
   // What was to be committed later is not there.
   const bool may_be_done = step_ == Step::kCommit || (!transaction_ && has_operation && current().isWrite());
-  // Without effect is only what the server itself says that it interrupted, and never a commit.
-  const bool interrupted = link != nullptr && told.number != 0 && step_ != Step::kCommit;
-  if (may_be_done && !interrupted && told.kind == db::ErrorKind::kTimeout) told.kind = db::ErrorKind::kLost;
+  const db::Error told = tables::asFarAsKnown(error, link != nullptr, may_be_done, step_ == Step::kCommit);
   const tables::ExposedTable* const table = has_operation ? &current().table() : nullptr;
   const tables::Problem problem = tables::problemOf(told, table, may_be_done);
   // Who does not know whether it is done is not told to do it again.

@@ -26,9 +26,9 @@ constexpr std::array<std::string_view, 7> kReading = {"SELECT", "WITH",    "SHOW
 constexpr std::array<std::string_view, 8> kWriting = {"INSERT", "UPDATE",  "DELETE", "INTO",
                                                       "LOCK",   "NEXTVAL", "SETVAL", "GET_LOCK"};
 // What would change the connection for whoever has it next, or the transaction that surrounds it.
-constexpr std::array<std::string_view, 13> kRefused = {
-    "SET",    "USE",       "BEGIN",   "START",   "COMMIT",  "ROLLBACK",  "LOCK",
-    "UNLOCK", "SAVEPOINT", "RELEASE", "PREPARE", "EXECUTE", "DEALLOCATE"};
+constexpr std::array<std::string_view, 17> kRefused = {
+    "SET",     "USE",     "BEGIN",   "START",      "COMMIT", "ROLLBACK", "LOCK",   "UNLOCK", "SAVEPOINT",
+    "RELEASE", "PREPARE", "EXECUTE", "DEALLOCATE", "FLUSH",  "HANDLER",  "BACKUP", "XA"};
 
 template <size_t N>
 bool isOneOf(const std::array<std::string_view, N>& words, std::string_view word) noexcept {

@@ -264,10 +264,16 @@ void QueryRun::send(const BufferRef& body) noexcept {
 }
 
 void QueryRun::onError(db::Link* link, const db::Error& error) noexcept {
+  const bool commits = statement_ == config_.statements.size();
+  // What was to be committed later is not there.
+  const bool may_be_done =
+      config_.writes && (commits || (!inTransaction() && statement_ < config_.statements.size()));
+  const db::Error told = tables::asFarAsKnown(error, link != nullptr, may_be_done, commits);
   if (link != nullptr) link->release();
+  const Problem problem = tables::problemOf(told, nullptr, may_be_done);
   ProblemExtra extra;
-  extra.retry_after_s = tables::retryAfter(error);
-  replyProblem(exchange_, tables::problemOf(error, nullptr, config_.writes), extra);
+  extra.retry_after_s = problem.code == "outcome_unknown" ? 0 : tables::retryAfter(told);
+  replyProblem(exchange_, problem, extra);
 }
 
 }  // namespace
@@ -286,7 +292,7 @@ void QueryHandler::handle(http::Exchange& exchange) const noexcept {
   auto run = std::make_unique<QueryRun>(exchange, route_, runtime_.pool(exchange.context().index()));
   QueryRun& made = *run;
   const bool has_body = exchange.hasBody();
-  if (exchange.method() == http::Method::kGet) exchange.endWithPeer();
+  exchange.endWithPeer();
   exchange.listen(std::move(run));
   if (!has_body) made.start();
 }

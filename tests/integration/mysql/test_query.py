@@ -2,6 +2,8 @@
 
 import pytest
 
+from roost_server import eventually
+
 QUERIES = {
     "/q/customers/{country}": {
         "sql": "SELECT id, name FROM customers WHERE country = :country AND id > :after ORDER BY id LIMIT :limit",
@@ -198,3 +200,37 @@ def test_a_mistake_in_the_statement_is_the_servers_fault(rest):
         answer = server.get(name, path="/q/")
         assert answer.status in (500, 503)
         assert b"SELECT" not in answer.body and b"nowhere" not in answer.body
+
+
+def test_nobody_knows_what_became_of_a_write_that_hangs(start_rest, own_mariadb):
+    mariadb = own_mariadb()
+    name = mariadb.new_database(lambda client: client.run("CREATE TABLE notes (id INT, text TEXT)"))
+    insert = {"parameters": {"id": {"type": "integer"}}, "result": "affected"}
+    server = start_rest(["notes"], server=mariadb, database=name, mysql={"query_timeout_ms": 500, "max_connections": 2}, wait=False, routes=routes({
+        "/q/one": {"sql": "INSERT INTO notes (id) VALUES (:id)", **insert},
+        "/q/two": {"sql": ["INSERT INTO notes (id) VALUES (:id)", "UPDATE notes SET text = 'x' WHERE id = :id"], **insert},
+    }))
+    for path in ("one", "two"):
+        assert server.post(path, {"id": 1}, path="/q/").status == 200
+    mariadb.pause()
+    one = server.post("one", {"id": 2}, path="/q/")
+    two = server.post("two", {"id": 3}, path="/q/")
+    mariadb.resume()
+    assert (one.status, one.json()["code"]) == (503, "outcome_unknown")
+    assert "Retry-After" not in one
+    assert two.json()["code"] in ("query_timeout", "pool_timeout", "database_unavailable")  # its transaction had not begun
+
+
+def test_who_leaves_ends_what_runs(start_rest, database):
+    server = start_rest(routes=routes({"/q/sleep": {"sql": "SELECT SLEEP(:s)", "methods": ["GET", "POST"],
+                                                    "parameters": {"s": {"type": "integer"}}}}), database=database)
+    sleeping = f"SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = '{database}' AND INFO LIKE 'SELECT SLEEP%'"
+    for method in ("GET", "HEAD", "POST"):
+        body = b'{"s": 20}'
+        head = f"{method} /q/sleep{'' if method == 'POST' else '?s=20'} HTTP/1.1\r\nHost: localhost\r\n"
+        if method == "POST":
+            head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        with server.connect() as connection:
+            connection.send(head.encode() + b"\r\n" + (body if method == "POST" else b""))
+            eventually(lambda: server.mariadb.value(sleeping, database) in (1, "1"), "it sleeps")
+        eventually(lambda: server.mariadb.value(sleeping, database) in (0, "0"), f"nobody sleeps any more ({method})")

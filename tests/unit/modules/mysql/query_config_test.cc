@@ -144,6 +144,7 @@ TEST_CASE("what contradicts itself is refused in words", "[mysql]") {
       {R"x({"sql": "WITH q AS (SELECT 1) DELETE FROM t", "methods": ["GET"]})x",
        "methods: a statement that may write cannot be asked for by GET, which anybody may repeat"},
       {R"x({"sql": "SET autocommit = 0"})x", "sql: SET would change the connection for others"},
+      {R"x({"sql": "FLUSH TABLES WITH READ LOCK"})x", "sql: FLUSH would change the connection for others"},
       {R"x({"sql": "commit"})x", "sql: COMMIT would change the connection for others"},
   };
   for (const Case& c : cases) {

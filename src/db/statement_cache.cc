@@ -1,8 +1,16 @@
 #include "db/statement_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace roost::db {
+
+namespace {
+
+constexpr size_t kBytesPerStatement = 4096;
+constexpr size_t kBytesPerMark = 256;  // the library's description of a parameter, and ours
+
+}  // namespace
 
 Prepared* StatementCache::find(std::string_view text) noexcept {
   const auto found = by_text_.find(text);
@@ -17,6 +25,9 @@ Prepared& StatementCache::keep(std::string_view text, std::unique_ptr<Prepared> 
   auto entry = std::make_unique<Entry>();
   entry->text = text;
   entry->prepared = std::move(prepared);
+  const auto marks = static_cast<size_t>(std::count(text.begin(), text.end(), '?'));
+  entry->bytes = kBytesPerStatement + text.size() + marks * kBytesPerMark;
+  bytes_ += entry->bytes;
   Prepared& kept = *entry->prepared;
   used_.insertBefore(*entry);
   const std::string_view key = entry->text;
@@ -35,6 +46,7 @@ std::unique_ptr<Prepared> StatementCache::take(std::string_view text) noexcept {
   const std::unique_ptr<Entry> entry = std::move(found->second);
   by_text_.erase(found);
   entry->unlink();
+  bytes_ -= entry->bytes;
   return std::move(entry->prepared);
 }
 

@@ -72,6 +72,7 @@ constexpr std::array kKnown = {
     Known{1264, 400, "value_out_of_range", kRange, Names::kColumn},
     Known{1265, 400, "bad_value", kBadValue, Names::kColumn},
     Known{1267, 400, "bad_value", kText},
+    Known{1270, 400, "bad_value", kText},
     Known{1271, 400, "bad_value", kText},
     Known{1288, 400, "not_writable", kNotWritable},
     Known{1290, 503, "database_read_only", kReadOnly},

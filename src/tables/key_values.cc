@@ -137,13 +137,33 @@ bool keyOf(const ExposedTable& table, const Key& key, const Query& query, std::s
   return true;
 }
 
+namespace {
+
+// A column as a query names it: in quotes where it could be taken for something else.
+void appendName(const std::string& name, std::string& out) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  const bool quotes = isQueryWord(name) || !std::all_of(name.begin(), name.end(), is_plain);
+  if (!quotes) return appendEscaped(name, out);
+  std::string text = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  text += '"';
+  appendEscaped(text, out);
+}
+
+}  // namespace
+
 std::string keyQuery(const Table& table, const Key& key, const KeyValues& values) {
   std::string text;
   for (size_t i = 0; i < values.size(); ++i) {
     const db::Value& value = values[i];
     if (!isWhole(value) && value.kind() != db::Value::Kind::kText) return {};
     text += i == 0 ? '?' : '&';
-    appendEscaped(table.columns[key.columns[i]].name, text);
+    appendName(table.columns[key.columns[i]].name, text);
     text += "=eq.";
     appendEscaped(isWhole(value) ? wholeText(value) : value.bytes(), text);
   }

@@ -56,6 +56,15 @@ constexpr Word kWords[] = {
     {"after", Target::Kind::kAfter, false},
 };
 
+}  // namespace
+
+bool isQueryWord(std::string_view name) noexcept {
+  return name == "not" || std::any_of(std::begin(kWords), std::end(kWords),
+                                      [name](const Word& word) { return word.word == name; });
+}
+
+namespace {
+
 bool refuse(Problem& problem, std::string_view code, std::string detail) {
   problem = Problem{};
   problem.code = code;

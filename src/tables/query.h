@@ -98,6 +98,10 @@ struct Query {
   Query& operator=(Query&&) noexcept;
 };
 
+// Whether a parameter of that name is something else than a condition on a column; a column of that name
+// stands in quotes.
+bool isQueryWord(std::string_view name) noexcept;
+
 // `query` as it stands behind '?', percent-encoded. Conditions, order, limit and offset of an embedded table
 // ("customers.city=eq.Bonn") end in its own Query. False: `problem` says what is wrong and where.
 bool parseQuery(std::string_view query, const RestLimits& limits, Query& out, Problem& problem);

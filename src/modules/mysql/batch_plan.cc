@@ -38,7 +38,7 @@ void readTags(std::string_view text, RowTags& tags) {
     while (!element.empty() && element.front() == ' ') element.remove_prefix(1);
     while (!element.empty() && element.back() == ' ') element.remove_suffix(1);
     const std::optional<http::EntityTag> tag = http::parseEntityTag(element);
-    if (tag && !tag->weak) tags.add(tagStem(tag->opaque));
+    if (tag) tags.add(tagStem(tag->opaque));
   }
 }
 

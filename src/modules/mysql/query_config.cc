@@ -270,6 +270,7 @@ Result<QueryRouteConfig> QueryRouteConfig::fromConfig(config::Node node,
   read.result = shapeOf(node["result"].asString());
   read.max_rows = static_cast<uint32_t>(node["max_rows"].asInt());
   read.max_body_bytes = static_cast<uint32_t>(node["max_body_bytes"].asInt());
+  read.max_answer_bytes = static_cast<uint32_t>(node["max_answer_bytes"].asInt());
   read.cache_s = static_cast<uint32_t>(node["cache_s"].asInt());
   read.bigint = bigNumber(node["bigint"]);
   read.decimal = bigNumber(node["decimal"]);

@@ -42,13 +42,14 @@ enum class QueryResult : uint8_t { kRows, kRow, kValue, kAffected, kNone };
 struct QueryRouteConfig {
   std::vector<QueryParameter> parameters;
   std::vector<tables::NamedSql> statements;
-  bool writes = false;  // any of them may
+  bool writes = false;           // any of them may
   bool touches_session = false;  // any of them may change what its session is to others
   bool transaction = true;
   uint8_t methods = 0;  // bits of methodBit()
   QueryResult result = QueryResult::kRows;
   uint32_t max_rows = 0;
   uint32_t max_body_bytes = 0;
+  uint32_t max_answer_bytes = 0;
   uint32_t cache_s = 0;
   tables::BigNumber bigint = tables::BigNumber::kNumber;
   tables::BigNumber decimal = tables::BigNumber::kNumber;

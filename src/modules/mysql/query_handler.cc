@@ -23,9 +23,6 @@ namespace {
 using tables::Format;
 using tables::Problem;
 
-// An answer is put together before it is sent.
-constexpr size_t kMostBytes = 32u << 20;
-
 // One request. Owned by its exchange; loop thread.
 class QueryRun final : public http::ExchangeListener, public db::Work {
  public:
@@ -56,6 +53,9 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
   void writeRow(const db::Row& row);
   void finishText(const db::Outcome& outcome);
   void finish() noexcept;
+  void replyTooMany() noexcept {
+    replyProblem(exchange_, {500, "too_many_rows", "the result is larger than this route sends", {}, {}});
+  }
   void send(const BufferRef& body) noexcept;
   std::string cacheKey() const;
 
@@ -165,8 +165,14 @@ bool QueryRun::onRow(db::Link&, const db::Row& row) noexcept {
   ++rows_;
   const bool one = config_.result != QueryResult::kRows;
   const bool counts = one ? rows_ == 1 : config_.max_rows == 0 || rows_ <= config_.max_rows;
-  if (counts && out_.size() < kMostBytes) writeRow(row);
-  return true;
+  if (counts && out_.size() < config_.max_answer_bytes) {
+    writeRow(row);
+    return true;
+  }
+  if (one || config_.writes) return true;
+  pool_.cancel(*this);  // the rest need not come
+  replyTooMany();
+  return false;
 }
 
 void QueryRun::writeRow(const db::Row& row) {
@@ -223,9 +229,8 @@ void QueryRun::finish() noexcept {
         exchange_,
         {406, "PGRST116", "a single object was asked for, and the result is none or several", {}, {}}, extra);
   }
-  if (out_.size() >= kMostBytes || (!one && config_.max_rows != 0 && rows_ > config_.max_rows))
-    return replyProblem(exchange_,
-                        {500, "too_many_rows", "the result is larger than this route sends", {}, {}});
+  if (out_.size() >= config_.max_answer_bytes || (!one && config_.max_rows != 0 && rows_ > config_.max_rows))
+    return replyTooMany();
   if (config_.result == QueryResult::kNone) {
     http::ResponseHead head(204);
     return exchange_.begin(head, true);

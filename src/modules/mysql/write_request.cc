@@ -59,7 +59,8 @@ bool readConditions(const http::RequestHead& head, RowTags& tags, tables::WriteO
     http::EntityTagList list(head, http::FieldId::kIfMatch);
     options.must_exist = list.isAny();
     while (list.next()) {
-      if (!list.tag().weak) tags.add(tagStem(list.tag().opaque));
+      // Ours are made before any coding: a weak one is that of an answer that was compressed on its way.
+      tags.add(tagStem(list.tag().opaque));
     }
     if (!options.must_exist) options.tag = &tags;  // which none matches where there is none
   }

@@ -283,8 +283,10 @@ void Slot::tell() noexcept {
   const Ended how = std::exchange(ended_, Ended::kNot);
   const bool timed_out = std::exchange(timed_out_, false);
   tell_by_ns_ = settle_by_ns_ = kNever;
-  // Rows of a statement that was killed may lack the rest, or be what a killed function answers.
-  if (how == Ended::kResult && !(timed_out && columns_ != nullptr)) {
+  // Rows of a statement that was killed may lack the rest, or be what a killed function answers; and a DELETE
+  // that is killed while the server looks for a way to its rows is answered as if there were none.
+  const bool in_doubt = timed_out && (columns_ != nullptr || outcome_.affected_rows == 0);
+  if (how == Ended::kResult && !in_doubt) {
     if (columns_ != nullptr && !told_columns_) work.onColumns(*this, *columns_);
     if (lease != lease_) return;
     outcome_.rows = rows_;

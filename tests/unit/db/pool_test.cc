@@ -421,10 +421,18 @@ TEST_CASE("a statement that brings nothing in time is killed", "[db]") {
     CHECK(asker->take() == errorNote(ErrorKind::kTimeout, true));
   }
   SECTION("and ends by itself: what it has done is told") {
-    wire.result();
+    Outcome done;
+    done.affected_rows = 2;
+    wire.result(done);
     fixture.db->answerKill();
     wire.result();
     CHECK(asker->take() == "connection;result 0;");
+  }
+  SECTION("and is answered as if there were no such rows, which may be the kill's doing") {
+    wire.result();
+    fixture.db->answerKill();
+    wire.result();
+    CHECK(asker->take() == "connection;" + errorNote(ErrorKind::kTimeout, true));
   }
   SECTION("and was refused for a reason of its own") {
     wire.error(1062);

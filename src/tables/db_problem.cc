@@ -100,6 +100,7 @@ constexpr std::array kKnown = {
     Known{1467, 409, "keys_used_up", kNoKeys},
     Known{1471, 400, "not_writable", kNotWritable},
     Known{1525, 400, "bad_value", kBadValue},
+    Known{1526, 400, "bad_value", "no partition of the table holds such a row"},
     Known{1586, 409, "unique_violation", kUnique, Names::kKey},
     Known{1644, 400, "refused_by_database", "the database refuses this write"},
     Known{1690, 400, "value_out_of_range", kRange},

@@ -142,7 +142,8 @@ namespace {
 // A column as a query names it: in quotes where it could be taken for something else.
 void appendName(const std::string& name, std::string& out) {
   const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == ' ' || static_cast<unsigned char>(c) >= 0x80;
   };
   const bool quotes = isQueryWord(name) || !std::all_of(name.begin(), name.end(), is_plain);
   if (!quotes) return appendEscaped(name, out);

@@ -157,6 +157,7 @@ void QueryRun::onColumns(db::Link&, const db::ResultColumns& columns) noexcept {
   tables::OutputOptions options;
   options.bigint = config_.bigint;
   options.decimal = config_.decimal;
+  options.strip_nulls = form_.strip_nulls;
   writer_.emplace(columns_, options);
 }
 

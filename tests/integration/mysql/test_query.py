@@ -29,6 +29,8 @@ QUERIES = {
         },
         "result": "row",
     },
+    "/q/born": {"sql": "SELECT id, NULL AS born FROM customers WHERE id = :id", "parameters": {"id": {"type": "integer"}}},
+    "/q/large": {"sql": "SELECT seq, REPEAT('x', 1000) AS text FROM seq_1_to_1000000", "max_rows": 0, "max_answer_bytes": 65536},
     "/q/many": {"sql": "SELECT seq FROM seq_1_to_100", "max_rows": 10},
 }
 WRITES = {
@@ -234,3 +236,18 @@ def test_who_leaves_ends_what_runs(start_rest, database):
             connection.send(head.encode() + b"\r\n" + (body if method == "POST" else b""))
             eventually(lambda: server.mariadb.value(sleeping, database) in (1, "1"), "it sleeps")
         eventually(lambda: server.mariadb.value(sleeping, database) in (0, "0"), f"nobody sleeps any more ({method})")
+
+
+def test_rows_without_their_nulls(query):
+    answer = query.get("echo?n=1", path="/q/", Accept="application/json")
+    assert answer.json()["s"] is None
+    rows = query.get("customers/de?after=20", path="/q/", Accept="application/vnd.pgrst.array+json;nulls=stripped")
+    assert rows.status == 200 and "nulls=stripped" in rows["Content-Type"]
+    stripped = query.get("born?id=1", path="/q/", Accept="application/vnd.pgrst.array+json;nulls=stripped").json()
+    assert stripped == [{"id": 1}]
+
+
+def test_large_answers_are_refused(query):
+    answer = query.get("large", path="/q/")
+    assert (answer.status, answer.json()["code"]) == (500, "too_many_rows")
+    assert query.get("customer?id=7", path="/q/").status == 200

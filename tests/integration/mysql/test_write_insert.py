@@ -111,3 +111,13 @@ def test_refused_by_the_database(start_rest, database):
         assert (refused.status, problem["code"]) == (status, code), (body, problem)
         assert word in problem["detail"], problem
         assert not any(word in problem["detail"] for word in ("INSERT", "VALUES", "sample", database)), problem
+
+
+def test_location_of_a_key_named_as_a_word(start_rest, database, mariadb):
+    mariadb.run(f"CREATE TABLE {database}.words (`or` INT NOT NULL PRIMARY KEY)")
+    mariadb.run(f"CREATE TABLE {database}.odd (`a.\"b\"` INT NOT NULL PRIMARY KEY)")
+    server = start_rest(writable("words", "odd"), database=database)
+    for table, row in (("words", {"or": 77}), ("odd", {'a."b"': 5})):
+        answer = server.post(table, row)
+        assert answer.status == 201
+        assert server.get(answer["Location"].removeprefix("/data/")).json() == [row]

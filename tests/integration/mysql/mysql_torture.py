@@ -53,6 +53,7 @@ class World:
         for _ in range(rng.choice([1, 1, 2, 3])):
             begin = rng.uniform(0.03, 0.3)
             steps += [(begin + at, index, step) for index, (at, step) in enumerate(disturber.pick())]
+        self.load.queries_are_killed = "kill_queries" in disturber.ran
         what = f"sequence {number} of seed {self.seed!r} ({' + '.join(disturber.ran)})"
         self.load.go()
         begin = time.monotonic()

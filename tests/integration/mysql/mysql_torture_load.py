@@ -296,7 +296,8 @@ class Writer(Worker):
     def write_cell(self, method, target, body, token):
         outcome, _ = self.write(f"{method} {target} {token}", method, target, body, {}, [])
         if outcome == "done":
-            self.cell -= {value for value in self.cell if not value.startswith("?")}
+            if not self.load.queries_are_killed:
+                self.cell -= {value for value in self.cell if not value.startswith("?")}
             self.cell.add(token)
         elif outcome == "unknown":
             self.cell.add("?" + token)  # may come at any time, even after what is written later

@@ -67,9 +67,12 @@ Json parameter(std::string_view name, std::string_view in, std::string_view desc
 }
 
 Json listParameter(std::string_view name, std::string_view description, uint32_t most, Json items) {
-  Json made =
-      parameter(name, "query", description,
-                {{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"items", std::move(items)}});
+  Json made = parameter(name, "query", description,
+                        {{"type", "array"},
+                         {"minItems", 1},
+                         {"maxItems", most},
+                         {"uniqueItems", true},
+                         {"items", std::move(items)}});
   made["style"] = "form";
   made["explode"] = false;
   return made;

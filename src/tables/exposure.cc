@@ -14,7 +14,7 @@ bool isIn(const std::vector<std::string>& names, std::string_view name) noexcept
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Binds one table; what it has to complain of begins with the table's name.
+// Binds one table; what it has to complain of begins with the table's label.
 class Binder {
  public:
   Binder(const RestConfig& rest, const TableConfig& config, std::vector<std::string>& complaints)
@@ -35,7 +35,7 @@ class Binder {
 
  private:
   bool complain(const std::string& what) {
-    complaints_.push_back(fmt::format("{}: {}", config_.name, what));
+    complaints_.push_back(fmt::format("{}: {}", labelOf(config_), what));
     return false;
   }
 
@@ -76,15 +76,10 @@ class Binder {
   bool bindFixed(const Table& table, ExposedTable& bound) {
     if (config_.where.empty()) return true;
     Problem problem;
-    if (!parseQuery(config_.where, rest_.limits, bound.fixed, problem))
+    if (!parseFixed(config_.where, rest_.limits, bound.fixed, problem))
       return complain(fmt::format("\"where\" cannot be read, it is not served: {}", problem.detail));
-    const Query& fixed = bound.fixed;
-    if (!fixed.select.empty() || !fixed.order.empty() || fixed.limit.has_value() ||
-        fixed.offset.has_value() || fixed.distinct || !fixed.after.empty() || !fixed.columns.empty() ||
-        !fixed.on_conflict.empty())
-      return complain("\"where\" has more than conditions: it is not served");
     std::string missing;
-    if (!know(table, fixed.where, missing))
+    if (!know(table, bound.fixed.where, missing))
       return complain(fmt::format("there is no column \"{}\" for \"where\": it is not served", missing));
     return true;
   }
@@ -118,12 +113,16 @@ void dropUnusable(Exposure& exposure, std::vector<std::string>& complaints) {
       continue;
     }
     complaints.push_back(fmt::format("{}: \"where\" cannot be used, it is not served: {}",
-                                     each->second.config->name, problem.detail));
+                                     labelOf(*each->second.config), problem.detail));
     each = exposure.tables.erase(each);
   }
 }
 
 }  // namespace
+
+std::string labelOf(const TableConfig& table) {
+  return table.alias.empty() ? table.name : fmt::format("{} as \"{}\"", table.name, table.alias);
+}
 
 const Column* ExposedTable::find(std::string_view column) const noexcept {
   for (const uint16_t at : shown)
@@ -156,7 +155,7 @@ std::shared_ptr<const Exposure> expose(std::shared_ptr<const Catalog> catalog,
   for (const TableConfig& each : config->tables) {
     const Table* const table = catalog->find(each.name);
     if (table == nullptr) {
-      complaints.push_back(fmt::format("{}: there is no such table or view", each.name));
+      complaints.push_back(fmt::format("{}: there is no such table or view", labelOf(each)));
       continue;
     }
     ExposedTable bound;

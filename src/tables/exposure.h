@@ -34,6 +34,9 @@ struct TableConfig {
   std::string publish;        // the push channel that is told of writes; empty: none
 };
 
+// What the log calls it: its name, and its alias where it has one, since a table may be there several times.
+std::string labelOf(const TableConfig& table);
+
 // One limit per thing that a client may make large.
 struct RestLimits {
   uint32_t max_filters = 64;       // conditions of one request, nested ones too

@@ -291,4 +291,12 @@ bool parseQuery(std::string_view query, const RestLimits& limits, Query& out, Pr
   return true;
 }
 
+bool parseFixed(std::string_view where, const RestLimits& limits, Query& out, Problem& problem) {
+  if (!parseQuery(where, limits, out, problem)) return false;
+  const bool says_more = !out.select.empty() || !out.order.empty() || out.limit.has_value() ||
+                         out.offset.has_value() || out.distinct || !out.after.empty() ||
+                         !out.columns.empty() || !out.on_conflict.empty();
+  return !says_more || refuse(problem, "bad_query", "only conditions may stand here");
+}
+
 }  // namespace roost::tables

@@ -105,5 +105,7 @@ bool isQueryWord(std::string_view name) noexcept;
 // `query` as it stands behind '?', percent-encoded. Conditions, order, limit and offset of an embedded table
 // ("customers.city=eq.Bonn") end in its own Query. False: `problem` says what is wrong and where.
 bool parseQuery(std::string_view query, const RestLimits& limits, Query& out, Problem& problem);
+// A table's fixed `where`, a query that says nothing but which rows.
+bool parseFixed(std::string_view where, const RestLimits& limits, Query& out, Problem& problem);
 
 }  // namespace roost::tables

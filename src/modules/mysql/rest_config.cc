@@ -78,17 +78,22 @@ const std::string& nameInPath(const tables::TableConfig& table) noexcept {
   return table.alias.empty() ? table.name : table.alias;
 }
 
-// What is wrong with one table by itself; empty: nothing.
-std::string mistakeIn(const tables::TableConfig& table) {
+// What is wrong with one table by itself, from behind its number on; empty: nothing.
+std::string mistakeIn(const tables::TableConfig& table, const tables::RestLimits& limits) {
   if (nameInPath(table).find('/') != std::string::npos)
-    return "a name with a slash needs an \"alias\" without";
+    return ": a name with a slash needs an \"alias\" without";
   for (const std::string& column : table.read_only) {
     const auto& shown = table.columns;
     if (!shown.empty() && std::find(shown.begin(), shown.end(), column) == shown.end())
-      return fmt::format("\"read_only\" names \"{}\", which \"columns\" does not show", column);
+      return fmt::format(": \"read_only\" names \"{}\", which \"columns\" does not show", column);
   }
   if (table.max_rows != 0 && table.default_rows > table.max_rows)
-    return fmt::format("\"default_rows\" ({}) exceeds \"max_rows\" ({})", table.default_rows, table.max_rows);
+    return fmt::format(": \"default_rows\" ({}) exceeds \"max_rows\" ({})", table.default_rows,
+                       table.max_rows);
+  tables::Query fixed;
+  tables::Problem problem;
+  if (!table.where.empty() && !tables::parseFixed(table.where, limits, fixed, problem))
+    return fmt::format(".where: {}", problem.detail);
   return {};
 }
 
@@ -110,12 +115,12 @@ Result<RestRouteConfig> RestRouteConfig::fromConfig(config::Node node, std::stri
   for (size_t i = 0; i < list.size(); ++i) {
     const tables::TableConfig& table = rest->tables.emplace_back(readTable(list.at(i)));
     const std::string& name = nameInPath(table);
-    std::string mistake = mistakeIn(table);
+    std::string mistake = mistakeIn(table, rest->limits);
     if (mistake.empty() && !taken.insert(name).second)
-      mistake = fmt::format("another table is \"{}\" in the path: give one an \"alias\"", name);
+      mistake = fmt::format(": another table is \"{}\" in the path: give one an \"alias\"", name);
     if (mistake.empty() && read.batch && name == kBatch)
-      mistake = "\"batch\" is the path of batches: give the table an \"alias\"";
-    if (!mistake.empty()) return Status::error(fmt::format("tables[{}]: {}", i, mistake));
+      mistake = ": \"batch\" is the path of batches: give the table an \"alias\"";
+    if (!mistake.empty()) return Status::error(fmt::format("tables[{}]{}", i, mistake));
   }
   read.tables = std::move(rest);
   return read;

@@ -176,6 +176,17 @@ def test_a_route_that_needs_what_is_off_is_refused(tmp_path, with_mysql):
     assert "\"mysql_rest\" needs the database, and \"mysql.mysql_started\" is off" in done.stderr
 
 
+@pytest.mark.parametrize("where, says", [("status=nex.hidden", "status"), ("status", "status"), ("status=eq.open&limit=1", "only conditions"),
+                                         ("select=id", "only conditions")])
+def test_a_where_that_no_schema_can_make_right_is_refused(tmp_path, with_mysql, where, says):
+    route = {"path": "/data/", "mysql_rest": {"tables": ["products", {"name": "orders", "where": where}]}}
+    path = tmp_path / "server.json"
+    path.write_text(json.dumps({"mysql": {"mysql_started": "on"}, "http": {"sites": [{"host": ["*"], "routes": [route]}]}}))
+    done = run_server("-t", "-f", path)
+    assert done.returncode == 1
+    assert "server.json:1:" in done.stderr and "tables[1].where: " in done.stderr and says in done.stderr.split(".where: ")[1]
+
+
 def test_sighup_makes_it_look_at_the_tables_again(start_rest, mariadb, database):
     server = start_rest(["customers"], database=database, mysql={"schema_poll_s": 0})
     mariadb.run(f"ALTER TABLE {database}.customers ADD COLUMN fresh INT NOT NULL DEFAULT 7")

@@ -68,9 +68,11 @@ TEST_CASE("what does not fit is told, and the rest is served", "[tables]") {
   orders.version = "changed";
   TableConfig none = shownTable("customers");
   none.columns = {"colour"};
-  const Bound bound({shownTable("parrots"), orders, none});
+  TableConfig parrots = shownTable("parrots");
+  parrots.alias = "birds";
+  const Bound bound({parrots, orders, none});
   CHECK(bound.complaints ==
-        Words{"parrots: there is no such table or view", "orders: there is no column \"colour\"",
+        Words{"parrots as \"birds\": there is no such table or view", "orders: there is no column \"colour\"",
               "orders: there is no column \"size\"", "orders: there is no column \"changed\" for \"version\"",
               "customers: there is no column \"colour\"",
               "customers: none of its columns is there: it is not served"});
@@ -116,7 +118,8 @@ TEST_CASE("a table is not served without its fixed condition", "[tables]") {
       orders.where = more;
       const Bound bound({orders});
       CHECK(bound.exposure->tables.empty());
-      CHECK(bound.complaints == Words{"orders: \"where\" has more than conditions: it is not served"});
+      CHECK(bound.complaints ==
+            Words{"orders: \"where\" cannot be read, it is not served: only conditions may stand here"});
     }
   }
 }

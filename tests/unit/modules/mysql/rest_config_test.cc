@@ -110,6 +110,12 @@ TEST_CASE("what contradicts itself is refused by name", "[mysql]") {
       {R"({"tables": [{"name": "a", "columns": ["x"], "read_only": ["y"]}]})", "names \"y\""},
       {R"({"tables": [{"name": "a", "max_rows": 5, "default_rows": 6}]})", "exceeds"},
       {R"({"tables": ["a"], "limits": {"max_filter": 1}})", "max_filters"},
+      {R"({"tables": ["a", {"name": "b", "where": "x=nex.y"}]})", "tables[1].where: x, character 1: "},
+      {R"({"tables": [{"name": "b", "where": "x"}]})", "tables[0].where: x"},
+      {R"({"tables": [{"name": "b", "where": "x=eq.1&limit=1"}]})", "tables[0].where: only conditions"},
+      {R"({"tables": [{"name": "b", "where": "select=id"}]})", "tables[0].where: only conditions"},
+      {R"({"tables": [{"name": "b", "where": "x=eq.1&y=eq.2"}], "limits": {"max_filters": 1}})",
+       "tables[0].where: "},
   };
   for (const Case& each : cases) {
     CAPTURE(each.text);
@@ -119,6 +125,8 @@ TEST_CASE("what contradicts itself is refused by name", "[mysql]") {
   }
   CHECK(Read(R"({"tables": ["batch"]})").error.empty());
   CHECK(Read(R"({"tables": [{"name": "b/c", "alias": "c"}]})").error.empty());
+  const Read nested(R"x({"tables": [{"name": "b", "where": "or=(x.eq.1,not.and(y.is.null,z.in.(2,3)))"}]})x");
+  CHECK(nested.error.empty());
 }
 
 }  // namespace

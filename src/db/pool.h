@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "base/list.h"
 #include "base/status.h"
@@ -82,6 +83,8 @@ class Link {
   virtual void resume() noexcept = 0;
   // Whether the server says that a transaction is open, after the last statement.
   virtual bool inTransaction() const noexcept = 0;
+  // The text of the last statement that was executed, until the next; for logs.
+  virtual std::string_view lastText() const noexcept { return {}; }
   // What was executed has changed the session itself: variables, temporary tables, locks. The connection is
   // closed when it is given back, so that nobody else meets that.
   virtual void touched() noexcept {}

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "db/cap.h"
 #include "db/wire.h"
@@ -61,6 +62,7 @@ class Slot final : public Link, public ListHook, private WireListener {
   void execute(Statement statement, uint32_t timeout_ms) noexcept override;
   void resume() noexcept override;
   bool inTransaction() const noexcept override { return wire_ != nullptr && wire_->inTransaction(); }
+  std::string_view lastText() const noexcept override { return statement_.text.view(); }
   void touched() noexcept override { touched_ = true; }
   void release() noexcept override;
 

@@ -79,7 +79,7 @@ class MysqlQuery final : public MysqlModule {
   Result<module::RouteParts> build(config::Node node, const module::RouteContext& context) override {
     Result<QueryRouteConfig> config = QueryRouteConfig::fromConfig(node, context.param_names);
     if (!config.ok()) return config.status();
-    auto route = std::make_shared<QueryRoute>(std::move(config).value());
+    auto route = std::make_shared<QueryRoute>(std::move(config).value(), std::string(context.path));
     runtime().whenStarted([route](size_t loop_count) { route->setLoops(loop_count); });
     module::RouteParts parts;
     parts.handler = std::make_unique<QueryHandler>(std::move(route), runtime());

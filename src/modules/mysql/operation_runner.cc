@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "modules/mysql/error_report.h"
 #include "tables/db_problem.h"
 
 namespace roost::modules::mysql {
@@ -99,6 +100,7 @@ void OperationRunner::onError(db::Link* link, const db::Error& error) noexcept {
   const db::Error told = tables::asFarAsKnown(error, link != nullptr, may_be_done, step_ == Step::kCommit);
   const tables::ExposedTable* const table = has_operation ? &current().table() : nullptr;
   const tables::Problem problem = tables::problemOf(told, table, may_be_done);
+  if (link != nullptr) reportRestError(table, told, problem, link->lastText());
   // Who does not know whether it is done is not told to do it again.
   fail(link, problem, problem.code == "outcome_unknown" ? 0 : tables::retryAfter(told));
 }

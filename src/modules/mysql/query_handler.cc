@@ -12,6 +12,7 @@
 #include "http/conditional.h"
 #include "http/exchange.h"
 #include "modules/mysql/entity_tag.h"
+#include "modules/mysql/error_report.h"
 #include "modules/mysql/problem_reply.h"
 #include "modules/mysql/read_request.h"
 #include "tables/db_problem.h"
@@ -22,6 +23,13 @@ namespace {
 
 using tables::Format;
 using tables::Problem;
+
+constexpr uint32_t kAlteredMeanwhile = 1412;  // ER_TABLE_DEF_CHANGED: since its transaction began
+
+// No reading of the schema makes a configured statement another one: asking again brings the same.
+bool isOfConfiguration(const db::Error& error, const Problem& problem) noexcept {
+  return problem.code == "schema_changed" && error.number != kAlteredMeanwhile;
+}
 
 // One request. Owned by its exchange; loop thread.
 class QueryRun final : public http::ExchangeListener, public db::Work {
@@ -275,10 +283,17 @@ void QueryRun::onError(db::Link* link, const db::Error& error) noexcept {
   const bool may_be_done =
       config_.writes && (commits || (!inTransaction() && statement_ < config_.statements.size()));
   const db::Error told = tables::asFarAsKnown(error, link != nullptr, may_be_done, commits);
-  if (link != nullptr) link->release();
-  const Problem problem = tables::problemOf(told, nullptr, may_be_done);
+  Problem problem = tables::problemOf(told, nullptr, may_be_done);
   ProblemExtra extra;
   extra.retry_after_s = problem.code == "outcome_unknown" ? 0 : tables::retryAfter(told);
+  if (isOfConfiguration(told, problem)) {
+    problem = {500, "database_error", "the database could not carry this out", {}, told.sqlstate};
+    extra.retry_after_s = 0;
+  }
+  if (link != nullptr) {
+    reportQueryError(route_->path(), told, problem, link->lastText());
+    link->release();
+  }
   replyProblem(exchange_, problem, extra);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "http/handler.h"
@@ -15,9 +17,12 @@ namespace roost::modules::mysql {
 // route and by the requests that are under way.
 class QueryRoute {
  public:
-  explicit QueryRoute(QueryRouteConfig config) : config_(std::move(config)), arguments_(config_) {}
+  // `path`: as the configuration has it.
+  QueryRoute(QueryRouteConfig config, std::string path)
+      : config_(std::move(config)), path_(std::move(path)), arguments_(config_) {}
 
   const QueryRouteConfig& config() const noexcept { return config_; }
+  const std::string& path() const noexcept { return path_; }
   const QueryArguments& arguments() const noexcept { return arguments_; }
   void setLoops(size_t count) { caches_ = std::vector<OfLoop>(count); }  // before the loops run
   QueryCache& cache(uint32_t loop_index) noexcept { return caches_[loop_index].cache; }  // that loop's thread
@@ -27,6 +32,7 @@ class QueryRoute {
     QueryCache cache;
   };
   const QueryRouteConfig config_;
+  const std::string path_;
   const QueryArguments arguments_;
   std::vector<OfLoop> caches_;
 };

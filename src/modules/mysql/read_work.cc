@@ -13,6 +13,7 @@
 #include "http/exchange.h"
 #include "http/framed.h"
 #include "modules/mysql/embed_merge.h"
+#include "modules/mysql/error_report.h"
 #include "modules/mysql/problem_reply.h"
 #include "modules/mysql/read_answer.h"
 #include "modules/mysql/read_request.h"
@@ -339,6 +340,7 @@ void ReadWork::onError(db::Link* link, const db::Error& error) noexcept {
   link_ = nullptr;
   columns_ = nullptr;
   Problem problem = tables::problemOf(error, &table_, false);
+  if (link != nullptr) reportRestError(&table_, error, problem, link->lastText());
   if (problem.code == "schema_changed" && site_.alarm != nullptr) site_.alarm->onSchemaChanged();
   ProblemExtra extra;
   extra.retry_after_s = tables::retryAfter(error);

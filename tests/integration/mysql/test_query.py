@@ -196,12 +196,21 @@ def test_several_statements_happen_all_or_not_at_all(start_rest, database):
     assert server.mariadb.value(balance, database) == "6.00,24.00"
 
 
-def test_a_mistake_in_the_statement_is_the_servers_fault(rest):
-    server = rest(routes=routes({"/q/wrong": {"sql": "SELECT FROM WHERE"}, "/q/gone": {"sql": "SELECT * FROM nowhere"}}))
-    for name in ("wrong", "gone"):
-        answer = server.get(name, path="/q/")
-        assert answer.status in (500, 503)
-        assert b"SELECT" not in answer.body and b"nowhere" not in answer.body
+def test_a_mistake_in_the_statement_is_the_servers_fault_and_told_in_its_log(start_rest):
+    mistakes = {"wrong": ("SELECT FROM WHERE", "1064 (42000)", "SQL syntax"),
+                "gone": ("SELECT * FROM nowhere WHERE id = :id", "1146 (42S02)", "nowhere' doesn't exist"),
+                "column": ("SELECT colour FROM customers WHERE id = :id", "1054 (42S22)", "Unknown column")}
+    server = start_rest(routes=routes({f"/q/{name}": {"sql": sql, "parameters": {"id": {}} if ":id" in sql else {}}
+                                       for name, (sql, _, _) in mistakes.items()}))
+    for name, (sql, number, message) in mistakes.items():
+        for _ in range(3):
+            answer = server.get(name + ("?id=4711" if ":id" in sql else ""), path="/q/")
+            assert (answer.status, answer.json()["code"], answer.get("Retry-After")) == (500, "database_error", None)
+            assert b"SELECT" not in answer.body and b"nowhere" not in answer.body
+        begins = f"mysql_query /q/{name}: the database refuses with {number}, answered 500 database_error: "
+        eventually(lambda begins=begins: begins in server.log, "it is told")
+        (line,) = [line for line in server.log.splitlines() if begins in line]
+        assert message in line and "; the statement: " + sql.replace(":id", "?") in line and "4711" not in line
 
 
 def test_nobody_knows_what_became_of_a_write_that_hangs(start_rest, own_mariadb):

@@ -88,19 +88,27 @@ def test_killed(own_mariadb, start_rest):
 def test_forbidden_and_altered(own_mariadb, start_rest):
     mariadb = own_mariadb()
     name = mariadb.new_database(lambda client: client.run("CREATE TABLE notes (id INT PRIMARY KEY AUTO_INCREMENT, text TEXT)"))
-    server = start_rest(writable("notes"), server=mariadb, database=name, mysql={"schema_poll_s": 3600})
+    server = start_rest(writable("notes", alias="slips"), server=mariadb, database=name, mysql={"schema_poll_s": 3600})
+
+    def is_told(number, code, statement):
+        eventually(lambda: f'mysql_rest notes as "slips": the database refuses with {number}, answered {code}: ' in server.log, "it is told")
+        assert f"; the statement: {statement} INTO `notes` (" in server.log and "secret" not in server.log
+
     mariadb.run("ALTER TABLE notes CHANGE text body TEXT, ADD COLUMN more INT", name)
-    refused = server.post("notes", {"text": "a"})
+    refused = server.post("slips", {"text": "secret"})
     assert (refused.status, refused.json()["code"], refused["Retry-After"]) == (503, "schema_changed", "1")
-    eventually(lambda: server.post("notes", {"body": "a", "more": 1}).status == 201, "the schema is read again", 20)
+    is_told("1054 (42S22)", "503 schema_changed", "INSERT")
+    eventually(lambda: server.post("slips", {"body": "secret", "more": 1}).status == 201, "the schema is read again", 20)
     rows = mariadb.value("SELECT COUNT(*) FROM notes", name)
     mariadb.run(f"SET GLOBAL read_only = 1")
-    refused = server.post("notes", {"body": "a"})
+    refused = server.post("slips", {"body": "secret"})
     assert (refused.status, refused.json()["code"]) == (503, "database_read_only")
+    is_told("1290 (HY000)", "503 database_read_only", "INSERT")
     mariadb.run(f"SET GLOBAL read_only = 0; REVOKE INSERT ON `sample%`.* FROM roost@localhost")
     for (connection,) in mariadb.run("SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'roost'"):
         mariadb.run(f"KILL CONNECTION {connection}")
-    eventually(lambda: server.get("notes").status == 200, "there are new connections", 20)
-    refused = server.post("notes", {"body": "a"})
+    eventually(lambda: server.get("slips").status == 200, "there are new connections", 20)
+    refused = server.post("slips", {"body": "secret"})
     assert (refused.status, refused.json()["code"], refused.json()["sqlstate"]) == (403, "forbidden", "42000")
+    is_told("1142 (42000)", "403 forbidden", "INSERT")
     assert mariadb.value("SELECT COUNT(*) FROM notes", name) == rows

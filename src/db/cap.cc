@@ -47,22 +47,24 @@ void Cap::setWants(Party& party, bool wants) noexcept {
   }
 }
 
-bool Cap::take(uint32_t loop_index, Group group) noexcept {
-  const std::lock_guard<std::mutex> guard(lock_);
-  if (free_ == 0) return false;
-  --free_;
+// REQUIRES: the lock.
+bool Cap::takeFree(uint32_t loop_index, Group group) noexcept {
+  uint32_t& from = free_ == 0 && group == Group::kReplicas ? useless_ : free_;
+  if (from == 0) return false;
+  --from;
   ++party(loop_index, group).held;
   return true;
+}
+
+bool Cap::take(uint32_t loop_index, Group group) noexcept {
+  const std::lock_guard<std::mutex> guard(lock_);
+  return takeFree(loop_index, group);
 }
 
 bool Cap::takeOrWant(uint32_t loop_index, Group group, int64_t now_ns) noexcept {
   const std::lock_guard<std::mutex> guard(lock_);
   Party& asking = party(loop_index, group);
-  if (free_ > 0) {
-    --free_;
-    ++asking.held;
-    return true;
-  }
+  if (takeFree(loop_index, group)) return true;
   if (!asking.wants) {
     asking.since_ns = now_ns;
     setWants(asking, true);
@@ -85,14 +87,14 @@ void Cap::give(uint32_t loop_index, Group group) noexcept {
   grantFree();
 }
 
-bool Cap::serverFull(uint32_t loop_index, Group group) noexcept {
+bool Cap::primaryFull(uint32_t loop_index) noexcept {
   const std::lock_guard<std::mutex> guard(lock_);
   uint32_t held = 0;
   for (uint32_t loop = 0; loop < seats_.size(); ++loop) {
-    if (loop != loop_index) held += seats_[loop].parties[0].held + seats_[loop].parties[1].held;
+    if (loop != loop_index) held += party(loop, Group::kPrimary).held;
   }
   if (held == 0) return false;
-  --party(loop_index, group).held;
+  --party(loop_index, Group::kPrimary).held;
   useless_ += 1 + std::exchange(free_, 0U);
   return true;
 }

@@ -46,9 +46,10 @@ class Cap {
   bool takeOrWant(uint32_t loop_index, Group group, int64_t now_ns) noexcept;
   void unwant(uint32_t loop_index, Group group) noexcept;
   void give(uint32_t loop_index, Group group) noexcept;
-  // A server has refused one because it has too many, while other loops have some: what is left is of no use,
-  // and whoever wants one has to get it from the others, until restore(). False: no other loop has any.
-  bool serverFull(uint32_t loop_index, Group group) noexcept;
+  // The primary has refused one because it has too many, while other loops have some: what is left is of no
+  // use but for replicas, and whoever wants one has to get it from the others, until restore(). False: no
+  // other loop has any.
+  bool primaryFull(uint32_t loop_index) noexcept;
   void restore() noexcept;
   void move(uint32_t loop_index, Group from, Group to) noexcept;  // one that it has
 
@@ -76,6 +77,7 @@ class Cap {
   Party& party(uint32_t loop_index, Group group) noexcept {
     return seats_[loop_index].parties[static_cast<uint32_t>(group)];
   }
+  bool takeFree(uint32_t loop_index, Group group) noexcept;
   void setWants(Party& party, bool wants) noexcept;
   bool neediest(uint32_t& loop_index, Group& group) noexcept;
   void grantFree() noexcept;
@@ -86,7 +88,7 @@ class Cap {
   std::atomic<uint32_t> wanting_{0};
   std::mutex lock_;
   uint32_t free_;
-  uint32_t useless_ = 0;  // for now
+  uint32_t useless_ = 0;  // at the primary, for now
   uint64_t last_ticket_ = 0;
   std::vector<Seat> seats_;
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "db/prepared.h"
 
@@ -90,21 +92,39 @@ Error unavailable(Error error) {
   return error;
 }
 
-// Runs one statement that is used once; the first cell of its last row, if it has rows.
-bool runOnce(MYSQL* mysql, const Statement& statement, Error& error, std::string* first = nullptr) {
+// Runs one statement that is used once; the cells of its last row, if it has rows.
+bool runOnce(MYSQL* mysql, const Statement& statement, Error& error,
+             std::vector<std::string>* cells = nullptr) {
   Prepared prepared(mysql);
   if (!prepared.prepare(statement.text.view()) || !prepared.execute(statement.values)) {
     error = prepared.error();
     return false;
   }
   while (prepared.fetch() == Fetched::kRow) {
-    if (first != nullptr) *first = std::string(prepared.row()[0].view());
+    if (cells == nullptr) continue;
+    cells->clear();
+    for (size_t i = 0; i < prepared.columns().size(); ++i) cells->emplace_back(prepared.row()[i].view());
   }
   return true;
 }
 
+// What there is to know of the server. Behind one name or balancer several may stand, and no one variable of
+// both makers' tells them apart.
+bool askServer(MYSQL* mysql, Session& session, Error& error) {
+  std::vector<std::string> cells;
+  const SqlText text("SELECT @@max_allowed_packet, @@hostname, @@port, @@datadir, @@server_id");
+  if (!runOnce(mysql, {text, {}}, error, &cells)) return false;
+  if (cells.empty()) {
+    error = {ErrorKind::kUnavailable, CR_SERVER_LOST, "HY000", "the server does not tell its variables"};
+    return false;
+  }
+  session.max_packet_bytes = readUint({cells[0].data(), cells[0].size()});
+  for (size_t i = 1; i < cells.size(); ++i) session.server += cells[i] + '\0';
+  return true;
+}
+
 // As few round trips as it takes.
-bool setUp(MYSQL* mysql, const Options& options, SessionUse use, size_t& max_packet_bytes, Error& error) {
+bool setUp(MYSQL* mysql, const Options& options, SessionUse use, Session& session, Error& error) {
   // The server gives up on a reader who is slower than this; that is ours to do.
   const uint32_t patience_s = std::clamp(secondsOf(options.stream_timeout_ms) + 60, 60U, 31'536'000U);
   Statement setting;
@@ -113,9 +133,7 @@ bool setUp(MYSQL* mysql, const Options& options, SessionUse use, size_t& max_pac
   setting.values.push_back(Value::ofText(kSqlMode));
   setting.values.push_back(Value::ofInt(options.stream_timeout_ms == 0 ? 31'536'000 : patience_s));
   if (!runOnce(mysql, setting, error)) return false;
-  std::string bytes;
-  if (!runOnce(mysql, {SqlText("SELECT @@max_allowed_packet"), {}}, error, &bytes)) return false;
-  max_packet_bytes = readUint({bytes.data(), bytes.size()});
+  if (!askServer(mysql, session, error)) return false;
   if (use != SessionUse::kBlocking || options.query_timeout_ms == 0) return true;
   // Of a blocking session the server itself ends what takes too long, so that the connection lives on.
   if (isMariaDb(mysql)) {
@@ -235,7 +253,7 @@ bool openSession(const Options& options, const Target& target, SessionUse use, S
     error = {ErrorKind::kUnavailable, CR_SSL_CONNECTION_ERROR, "HY000", "the server offers no TLS"};
     return false;
   }
-  if (!setUp(mysql.get(), options, use, session.max_packet_bytes, error)) {
+  if (!setUp(mysql.get(), options, use, session, error)) {
     error = unavailable(std::move(error));
     return false;
   }

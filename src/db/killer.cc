@@ -41,9 +41,9 @@ bool killAt(MYSQL* mysql, uint64_t thread_id, Error& error) {
 Killer::Killer(const Options& options, const Target& target, PendingCalls& calls)
     : options_(ofKiller(options)), target_(target), calls_(calls) {}
 
-void Killer::kill(uint64_t thread_id, uint64_t call_id) {
+void Killer::kill(std::string_view server, uint64_t thread_id, uint64_t call_id) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  orders_.push_back({thread_id, call_id});
+  orders_.push_back({std::string(server), thread_id, call_id});
   changed_.notify_one();
 }
 
@@ -64,17 +64,17 @@ bool Killer::next(Order& order) {
   }
   changed_.wait(lock, is_wanted);
   if (closed_) return false;
-  order = orders_.front();
+  order = std::move(orders_.front());
   orders_.pop_front();
   return true;
 }
 
 void Killer::run() {
-  Order order{};
+  Order order;
   while (next(order)) {
     const bool was_open = session_.has_value();
     bool done = carryOut(order);
-    if (was_open && !session_.has_value()) done = carryOut(order);  // the connection kept was dead
+    if (was_open && !session_.has_value()) done = carryOut(order);  // what was kept was dead, or elsewhere
     calls_.killed(order.call_id, done);
     if (!done && !session_.has_value()) giveUpAll();
   }
@@ -84,10 +84,15 @@ void Killer::run() {
 // False: it could not be; without a session because there is none to be had.
 bool Killer::carryOut(const Order& order) {
   Error error;
-  if (!session_.has_value()) {
+  const bool is_kept = session_.has_value();
+  if (!is_kept) {
     Session session;
     if (!openSession(options_, target_, SessionUse::kBlocking, session, error)) return false;
     session_ = std::move(session);
+  }
+  if (session_->server != order.server) {
+    if (is_kept) session_.reset();  // a new one may come there
+    return false;
   }
   const bool done = killAt(session_->mysql.get(), order.thread_id, error);
   if (!done && error.kind != ErrorKind::kStatement) session_.reset();

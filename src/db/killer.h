@@ -5,6 +5,8 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "db/client.h"
 #include "db/options.h"
@@ -13,19 +15,22 @@
 namespace roost::db {
 
 // Ends statements at one server, on a connection that nothing else uses and that is closed when there has
-// been nothing to end for a while. run() is a thread's work; the rest any thread's.
+// been nothing to end for a while. A number means another statement at
+// each server: where the connection has come to another one nothing is ended. run() is a thread's work; the
+// rest any thread's.
 class Killer {
  public:
   Killer(const Options& options, const Target& target, PendingCalls& calls);
 
-  void kill(uint64_t thread_id, uint64_t call_id);
+  void kill(std::string_view server, uint64_t thread_id, uint64_t call_id);
   void run();  // until close()
   void close() noexcept;
 
  private:
   struct Order {
-    uint64_t thread_id;
-    uint64_t call_id;
+    std::string server;
+    uint64_t thread_id = 0;
+    uint64_t call_id = 0;
   };
   bool next(Order& order);
   bool carryOut(const Order& order);

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "db/client.h"
 #include "db/loop_calls.h"
@@ -25,6 +27,7 @@ class LoopCore final : public event::Task, public event::IoHandler, public event
   LoopCore(event::Loop& loop, Session session, size_t max_statements)
       : loop_(loop),
         max_packet_bytes_(session.max_packet_bytes),
+        server_(std::move(session.server)),
         calls_(std::move(session.mysql)),
         fd_(mysql_get_socket(calls_.mysql())),
         thread_id_(mysql_thread_id(calls_.mysql())),
@@ -46,6 +49,7 @@ class LoopCore final : public event::Task, public event::IoHandler, public event
 
   bool inTransaction() const noexcept { return in_transaction_; }
   uint64_t threadId() const noexcept { return thread_id_; }
+  std::string_view server() const noexcept { return server_; }
   uint64_t prepares() const noexcept { return prepares_; }
   event::Loop& loop() const noexcept { return loop_; }
 
@@ -92,6 +96,7 @@ class LoopCore final : public event::Task, public event::IoHandler, public event
 
   event::Loop& loop_;
   const size_t max_packet_bytes_;
+  const std::string server_;
   LoopCalls calls_;
   const int fd_;
   const uint64_t thread_id_;

@@ -60,6 +60,7 @@ void LoopPool::stop() noexcept {
     cap_.give(loop_index_, group);
   }
   for (TargetState& target : targets_) target = TargetState();
+  has_room_made_ = waits_for_room_ = false;
   if (std::exchange(restore_at_ns_, Slot::kNever) != Slot::kNever) cap_.restore();
   for (const auto& slot : slots_) {
     if (slot->linked()) slot->unlink();
@@ -291,6 +292,7 @@ void LoopPool::onTimer() noexcept {
   probeMissed(now_ns);
   if (now_ns >= restore_at_ns_) {
     restore_at_ns_ = Slot::kNever;
+    has_room_made_ = waits_for_room_ = false;
     cap_.restore();
   }
   note(restore_at_ns_);

@@ -45,6 +45,7 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
     uint32_t slots = 0;            // open or connecting
     uint32_t connecting = 0;
     bool missed = false;  // somebody has asked for it in vain
+    bool full = false;    // the last failure was that it takes no more
   };
 
   // Pool
@@ -62,7 +63,7 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
   void cameBack(Slot& slot) noexcept;       // it can be lent again, or closed
   void close(Slot& slot) noexcept;          // its connection is of no use any more
   bool revive(Slot& slot) noexcept;         // finds another connection for a lent one that has lost its own
-  void kill(Slot& slot, uint64_t thread_id) noexcept;
+  void kill(Slot& slot, const Wire& wire) noexcept;
 
   void onConnected(Slot& slot, std::unique_ptr<Wire> wire) noexcept;
   void onConnectFailed(Slot& slot, const Error& error) noexcept;
@@ -86,7 +87,7 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
   bool closeOldestIdle(Group group) noexcept;
   void pump() noexcept;
   void openMore() noexcept;
-  bool permitted(Group group) noexcept;
+  bool permitted(Group group, size_t target) noexcept;
   size_t pickTarget(Group group) noexcept;
   Slot& freeSlot();
   void connect(Slot& slot, size_t target) noexcept;
@@ -116,6 +117,8 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
   uint64_t last_ticket_ = 0;
   size_t last_replica_ = 0;
   int64_t restore_at_ns_ = Slot::kNever;  // Cap::restore()
+  bool has_room_made_ = false;            // for the primary: another loop has given one up
+  bool waits_for_room_ = false;           // that was in vain: until restore_at_ns_
   int64_t full_told_ns_ = 0;
   std::string last_failure_;
   std::minstd_rand random_;

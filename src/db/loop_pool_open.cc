@@ -50,8 +50,8 @@ class LoopPool::Connecting final : public ConnectCall {
 class LoopPool::Killing final : public KillCall {
  public:
   Killing(LoopPool& pool, Slot& slot) noexcept : pool_(pool), slot_(slot), generation_(slot.generation()) {}
-  void onDone(bool) noexcept override {
-    if (pool_.running_) slot_.onKillDone(generation_);
+  void onDone(bool killed) noexcept override {
+    if (pool_.running_) slot_.onKillDone(generation_, killed);
   }
 
  private:
@@ -84,17 +84,23 @@ void LoopPool::openMore() noexcept {
         if (std::exchange(wants, false)) cap_.unwant(loop_index_, group);
         break;
       }
-      if (!permitted(group)) break;
+      if (!permitted(group, target)) break;
       connect(freeSlot(), target);
     }
   }
 }
 
-// Whether one more may be opened. What this loop does not use of the other group goes first.
-bool LoopPool::permitted(Group group) noexcept {
+// Whether one more may be opened. What this loop does not use of the other group goes first; for a replica
+// that was full nothing has to go.
+bool LoopPool::permitted(Group group, size_t target) noexcept {
   bool& wants = wants_[static_cast<uint32_t>(group)];
   if (wants) return false;
   if (cap_.take(loop_index_, group)) return true;
+  if (targets_[target].full) {
+    targets_[target].retry_at_ns = nowNs() + kFullRetryNs;
+    note(nowNs());  // whoever has waited for it may have to go elsewhere
+    return false;
+  }
   const Group other = group == Group::kPrimary ? Group::kReplicas : Group::kPrimary;
   if (closeOldestIdle(other) && cap_.take(loop_index_, group)) return true;
   const int64_t patient_until_ns = firstWaiting(group)->since_ns + kPatienceNs;
@@ -115,6 +121,7 @@ void LoopPool::onGranted(Group group) noexcept {
     cap_.give(loop_index_, group);
     return;
   }
+  has_room_made_ = group == Group::kPrimary && restore_at_ns_ != Slot::kNever;
   connect(freeSlot(), target);
   openMore();
 }
@@ -134,7 +141,7 @@ size_t LoopPool::pickTarget(Group group) noexcept {
     const TargetState& state = targets_[target];
     return !backsOff(target) && (state.failures == 0 || state.connecting == 0);
   };
-  if (group == Group::kPrimary) return open(0) ? 0 : kNoTarget;
+  if (group == Group::kPrimary) return open(0) && !waits_for_room_ ? 0 : kNoTarget;
   size_t best = kNoTarget;
   const size_t count = targets_.size() - 1;
   for (size_t i = 1; i <= count; ++i) {
@@ -174,6 +181,8 @@ void LoopPool::onConnected(Slot& slot, std::unique_ptr<Wire> wire) noexcept {
   if (target.failures > 0) LOG_INFO("mysql: {} is reached again", labelOf(slot.target()));
   target.failures = 0;
   target.retry_at_ns = 0;
+  target.full = false;
+  if (slot.target() == 0) has_room_made_ = waits_for_room_ = false;
   counters_.connects.add();
   int64_t expires_ns = Slot::kNever;
   if (const int64_t life_ns = int64_t{options_.lifetime_s} * kNsPerS; life_ns > 0) {
@@ -199,17 +208,21 @@ void LoopPool::onConnectFailed(Slot& slot, const Error& error) noexcept {
   if (!revives) close(slot);
   const uint32_t open = targets_[target].slots - targets_[target].connecting - (revives ? 1 : 0);
   noteFailure(target, error, open > 0);
+  targets_[target].full = target != 0 && isFull(error.number);
   if (revives) slot.failRevival();
   failHopeless();
   pump();  // reads may go elsewhere now
 }
 
-// Where the server has no room for this loop, and other loops have some of it, they have to share.
+// Where the primary has no room for this loop, and other loops have some of it, they have to share. What one
+// of them has given up may go to somebody else before it is asked for: then not at once again. A full replica
+// is one that cannot be reached.
 bool LoopPool::makeRoom(Slot& slot, const Error& error) noexcept {
-  const Group group = slot.group();
-  const uint32_t open = slotsOf(group) - connectingOf(group) - 1;
-  if (!isFull(error.number) || open > 0 || !cap_.serverFull(loop_index_, group)) return false;
-  --targets_[slot.target()].slots;
+  if (slot.target() != 0 || !isFull(error.number)) return false;
+  const uint32_t open = targets_[0].slots - targets_[0].connecting - 1;
+  if (open > 0 || !cap_.primaryFull(loop_index_)) return false;
+  waits_for_room_ = waits_for_room_ || std::exchange(has_room_made_, false);
+  --targets_[0].slots;
   if (nowNs() - full_told_ns_ >= kFullToldNs || full_told_ns_ == 0) {
     full_told_ns_ = nowNs();
     LOG_WARN("mysql: {} takes fewer connections than mysql.max_connections ({}): {}", labelOf(slot.target()),
@@ -265,8 +278,9 @@ bool LoopPool::revive(Slot& slot) noexcept {
   return true;
 }
 
-void LoopPool::kill(Slot& slot, uint64_t thread_id) noexcept {
-  factory_.kill(*loop_, slot.target(), thread_id, std::make_unique<Killing>(*this, slot));
+void LoopPool::kill(Slot& slot, const Wire& wire) noexcept {
+  factory_.kill(*loop_, slot.target(), wire.server(), wire.threadId(),
+                std::make_unique<Killing>(*this, slot));
 }
 
 }  // namespace roost::db

@@ -253,7 +253,19 @@ void Slot::ended() noexcept {
 }
 
 void Slot::settle() noexcept {
-  if (kill_ == Kill::kAnswered) run(Doing::kProbe, probeStatement());
+  if (kill_ == Kill::kDone) run(Doing::kProbe, probeStatement());
+  if (kill_ == Kill::kFailed) dropUnsettled();
+}
+
+// Its statement is over, and a kill may come at any time.
+void Slot::dropUnsettled() noexcept {
+  if (work_ != nullptr) {
+    dropWire();
+    tell();
+    return;
+  }
+  pool_.close(*this);
+  pool_.openMore();
 }
 
 void Slot::settled() noexcept {
@@ -383,12 +395,12 @@ void Slot::kill() noexcept {
   kill_ = Kill::kAsked;
   kill_at_ns_ = kNever;
   pool_.counters_.killed.add();
-  pool_.kill(*this, wire_->threadId());
+  pool_.kill(*this, *wire_);
 }
 
-void Slot::onKillDone(uint32_t generation) noexcept {
+void Slot::onKillDone(uint32_t generation, bool killed) noexcept {
   if (generation != generation_ || kill_ != Kill::kAsked) return;
-  kill_ = Kill::kAnswered;
+  kill_ = killed ? Kill::kDone : Kill::kFailed;
   if (doing_ == Doing::kNothing) settle();
 }
 

@@ -17,8 +17,8 @@ class LoopPool;
 //
 // A statement that is to end early is killed. Since a kill may come late, the connection waits for the kill's
 // own answer too and then executes a statement that does nothing, which such a kill would hit, before it is
-// used for anything else. What is still open is rolled back. All of it has kSettleNs; then the connection is
-// closed instead.
+// used for anything else. What is still open is rolled back. All of it has kSettleNs; then, and where nobody
+// knows what became of the kill, the connection is closed instead.
 class Slot final : public Link, public ListHook, private WireListener {
  public:
   enum class State : uint8_t {
@@ -50,7 +50,7 @@ class Slot final : public Link, public ListHook, private WireListener {
   void takeWire(Slot& other) noexcept;  // an idle one's, which is then without
   void failRevival() noexcept;          // revives(), and nothing came of it
   void abandon() noexcept;              // the Work gives up
-  void onKillDone(uint32_t generation) noexcept;
+  void onKillDone(uint32_t generation, bool killed) noexcept;
   // Does what is due, and says when something will be.
   int64_t check(int64_t now_ns) noexcept;
   // Drops the connection; the place is free. The pool's books are the caller's business.
@@ -68,7 +68,7 @@ class Slot final : public Link, public ListHook, private WireListener {
 
  private:
   enum class Doing : uint8_t { kNothing, kWorks, kProbe, kRollback };
-  enum class Kill : uint8_t { kNone, kAsked, kAnswered };
+  enum class Kill : uint8_t { kNone, kAsked, kDone, kFailed };
   enum class Ended : uint8_t { kNot, kResult, kError };  // what waits to be told until the kill is over
 
   // How long a connection may take until it can be used again.
@@ -89,6 +89,7 @@ class Slot final : public Link, public ListHook, private WireListener {
   void ended() noexcept;
   void settle() noexcept;
   void settled() noexcept;
+  void dropUnsettled() noexcept;
   void clean() noexcept;
   void tell() noexcept;
   void lose(const Error& error) noexcept;

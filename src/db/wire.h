@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "db/error.h"
 #include "db/pool.h"
@@ -48,6 +49,8 @@ class Wire {
   // After the last statement; after one that failed, what it was before, since the server does not say.
   virtual bool inTransaction() const noexcept = 0;
   virtual uint64_t threadId() const noexcept = 0;  // the server's number of it
+  // Which server it leads to, where a target's name or address stands for several.
+  virtual std::string_view server() const noexcept = 0;
   virtual uint64_t prepares() const noexcept = 0;  // how many statements it has prepared so far
 };
 
@@ -59,8 +62,9 @@ class ConnectCall {
   virtual void onFailed(const Error& error) noexcept = 0;
 };
 
-// The answer to WireFactory::kill, on the loop's thread: it has been carried out, or could not be. Only then
-// may the connection execute anything else, since a kill that comes late hits whatever runs.
+// The answer to WireFactory::kill, on the loop's thread. Only when it has been carried out may the connection
+// execute anything else, since a kill that comes late hits whatever runs. `killed` false: it could not be, or
+// nobody knows; then never.
 class KillCall {
  public:
   virtual ~KillCall() = default;
@@ -75,9 +79,9 @@ class WireFactory {
   // target 0: the primary; others: replicas, in their order. Exactly one answer, unless the factory or the
   // loop ends first; then the call is destroyed.
   virtual void connect(event::Loop& loop, size_t target, std::unique_ptr<ConnectCall> call) noexcept = 0;
-  // KILL QUERY, at once, however many connects are hanging. What that statement's wire tells is how it ended.
-  // Exactly one answer, as of connect().
-  virtual void kill(event::Loop& loop, size_t target, uint64_t thread_id,
+  // KILL QUERY, at once, however many connects are hanging, and at that server of the target's alone. What
+  // that statement's wire tells is how it ended. Exactly one answer, as of connect().
+  virtual void kill(event::Loop& loop, size_t target, std::string_view server, uint64_t thread_id,
                     std::unique_ptr<KillCall> call) noexcept = 0;
   // The loop is about to end: its calls are destroyed unanswered, and none follow. On its thread.
   virtual void forget(event::Loop& loop) noexcept { (void)loop; }

@@ -145,7 +145,7 @@ class Factory final : public WireFactory {
   ~Factory() override { stop(); }
 
   void connect(event::Loop& loop, size_t target, std::unique_ptr<ConnectCall> call) noexcept override;
-  void kill(event::Loop& loop, size_t target, uint64_t thread_id,
+  void kill(event::Loop& loop, size_t target, std::string_view server, uint64_t thread_id,
             std::unique_ptr<KillCall> call) noexcept override;
   void forget(event::Loop& loop) noexcept override { ground_->calls.forget(loop); }
   void stop() noexcept override;
@@ -188,7 +188,7 @@ const char* Factory::startConnecting(size_t target, uint64_t id) {
   return "no thread";
 }
 
-void Factory::kill(event::Loop& loop, size_t target, uint64_t thread_id,
+void Factory::kill(event::Loop& loop, size_t target, std::string_view server, uint64_t thread_id,
                    std::unique_ptr<KillCall> call) noexcept {
   const uint64_t id = ground_->calls.add(loop, std::move(call));
   const std::lock_guard<std::mutex> lock(ground_->mutex);
@@ -202,7 +202,7 @@ void Factory::kill(event::Loop& loop, size_t target, uint64_t thread_id,
       return;
     }
   }
-  killer->kill(thread_id, id);
+  killer->kill(server, thread_id, id);
 }
 
 void Factory::stop() noexcept {

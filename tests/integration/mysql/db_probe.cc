@@ -312,7 +312,7 @@ void Probe::obey(const std::string& line) {
     untilEnded();
   } else if (command == "kill") {
     bool done = false;
-    factory_->kill(*loop_, 0, wire_->threadId(), std::make_unique<Killed>(done));
+    factory_->kill(*loop_, 0, wire_->server(), wire_->threadId(), std::make_unique<Killed>(done));
     while (!done) loop_->runOnce(-1);
   } else if (command == "connect") {
     connect();

@@ -68,6 +68,36 @@ def test_a_statement_that_lasts_too_long_is_ended(start, mariadb, driver):
     assert number(server, "roost_mysql_connects_total") == 1
 
 
+def test_a_kill_goes_to_no_other_server_of_the_name(start, own_mariadb, tmp_path):
+    """Where one name leads to several, as behind a balancer, a statement's number is another statement's at the next one."""
+    ours, other = own_mariadb(), own_mariadb()
+    other.run("SET GLOBAL general_log = OFF")  # what the stranger says is not the server's
+    name = tmp_path / "db"
+    name.symlink_to(ours.socket)
+    server = start({"unix_socket": str(name), "max_connections": 1}, worker_processes=1, server=ours)
+    client = server.connect()
+    client.send(b"GET /sleep/1 HTTP/1.1\r\nHost: a\r\n\r\n")
+    eventually(lambda: sleeping(ours) == 1, "the statement runs")
+    number_there = int(ours.value("SELECT id FROM information_schema.processlist WHERE info LIKE '%SLEEP%' AND user = 'roost'"))
+    stranger = other.client(user=other.user, password=other.password)
+    while int(stranger.value("SELECT CONNECTION_ID()")) < number_there:
+        stranger.close()
+        stranger = other.client(user=other.user, password=other.password)
+    assert int(stranger.value("SELECT CONNECTION_ID()")) == number_there
+    told = []
+    asking = threading.Thread(target=lambda: told.append(stranger.value("SELECT SLEEP(2)")), daemon=True)
+    asking.start()
+    eventually(lambda: sleeping(other) == 1, "and another program's at the other server")
+    name.unlink()
+    name.symlink_to(other.socket)
+    client.close()
+    eventually(lambda: number(server, "roost_mysql_killed_total") == 1, "a kill was tried")
+    eventually(lambda: number_there not in ours.connections(), "whose connection is not used again")
+    asking.join(10)
+    stranger.close()
+    assert told == ["0"]  # 1: interrupted
+
+
 def test_the_statement_of_a_client_who_leaves_is_ended(start, mariadb, driver):
     server = start({**driver, "max_connections": 1}, worker_processes=1)
     client = server.connect()

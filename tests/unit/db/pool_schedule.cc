@@ -395,7 +395,7 @@ void Schedule::step() {
       }
       break;
     case 8:
-      if (!db_->kills().empty()) db_->answerKill(below(db_->kills().size()));
+      if (!db_->kills().empty()) db_->answerKill(below(db_->kills().size()), !oneIn(8));
       break;
     case 9:
     case 10:

@@ -323,6 +323,46 @@ TEST_CASE("a client that leaves has its statement killed, and the connection goe
   CHECK(fixture.database->numbers().killed == 1);
 }
 
+TEST_CASE("a connection whose kill nobody knows of is not used again", "[db]") {
+  Fixture fixture;
+  auto asker = reader();
+  SimWire& wire = fixture.open(*asker);
+  SECTION("its client has left") {
+    asker.reset();
+    fixture.pass(20);
+    SECTION("the statement ends first") {
+      wire.error(1317);
+      CHECK(fixture.db->wires().size() == 1);
+      fixture.db->answerKill(0, false);
+    }
+    SECTION("the answer comes first") {
+      fixture.db->answerKill(0, false);
+      CHECK(fixture.db->wires().size() == 1);  // what runs still counts
+      wire.result();
+    }
+  }
+  SECTION("it took too long, and its client is told what became of it") {
+    fixture.pass(30'000);
+    asker->take();
+    SECTION("by its end") {
+      fixture.db->answerKill(0, false);
+      CHECK(asker->take().empty());
+      wire.error(1317);
+    }
+    SECTION("by the answer") {
+      wire.error(1317);
+      CHECK(asker->take().empty());
+      fixture.db->answerKill(0, false);
+    }
+    CHECK(asker->take() == errorNote(ErrorKind::kTimeout, true));
+  }
+  CHECK(fixture.db->wires().empty());
+  CHECK(fixture.database->numbers().in_use == 0);
+  auto next = reader();
+  fixture.open(*next);
+  CHECK(next->take() == "connection;");
+}
+
 TEST_CASE("a statement that ends soon after its client has left is not killed", "[db]") {
   Fixture fixture;
   auto asker = writer();
@@ -859,6 +899,82 @@ TEST_CASE("a server with fewer places than the cap is shared by the loops too", 
   CHECK(other->take() == "connection;");
   fixture.pass(1500);  // and then it is tried whether there is room again
   CHECK(fixture.db->attempts().size() > 0);
+}
+
+TEST_CASE("room that was made and taken by others is not asked for at once again", "[db]") {
+  Options options = small();
+  options.max_connections = 4;
+  Fixture fixture(options, 2);
+  std::vector<std::unique_ptr<Asker>> first;
+  for (int i = 0; i < 3; ++i) {
+    first.push_back(reader());
+    fixture.ask(*first.back(), 0);
+  }
+  while (!fixture.db->attempts().empty()) fixture.db->accept();
+  for (int i = 0; i < 3; ++i) fixture.wire(static_cast<size_t>(i)).result();
+  auto other = reader();
+  fixture.ask(*other, 1);
+  fixture.db->refuse(0, 1040);
+  fixture.settle();
+  const size_t left = fixture.db->wires().size();
+  CHECK(left < 3);
+  REQUIRE(fixture.db->attempts().size() == 1);
+  fixture.db->refuse(0, 1040);
+  fixture.pass(900);
+  CHECK(fixture.db->attempts().empty());
+  CHECK(fixture.db->wires().size() == left);
+  CHECK(other->take().empty());
+  fixture.pass(200);
+  REQUIRE(fixture.db->attempts().size() == 1);
+  fixture.db->accept();
+  CHECK(other->take() == "connection;");
+}
+
+TEST_CASE("a full replica costs the primary no connection", "[db]") {
+  Options options = small();
+  options.replicas.resize(1);
+  Fixture fixture(options, 2);
+  auto read = reader();
+  fixture.askAny(*read);
+  fixture.db->refuse(0, 1226);
+  REQUIRE(fixture.db->attempts().size() == 1);  // as any replica that cannot be reached
+  CHECK(fixture.db->attempts()[0].target == 0);
+  fixture.db->accept();
+  auto write = writer();
+  fixture.open(*write);
+  for (int i = 0; i < 2; ++i) fixture.wire(static_cast<size_t>(i)).result();
+  read->take();
+  const uint64_t ids[] = {fixture.wire(0).id, fixture.wire(1).id};
+  for (int i = 0; i < 10; ++i) {
+    fixture.pass(700);
+    auto again = reader();
+    fixture.askAny(*again);
+    fixture.settle();
+    CHECK(again->take() == "connection;");
+    for (SimWire* one : fixture.db->wires()) {
+      if (one->busy()) one->result();
+    }
+    CHECK(fixture.db->attempts().empty());
+  }
+  CHECK(fixture.db->wire(ids[0]) != nullptr);
+  CHECK(fixture.db->wire(ids[1]) != nullptr);
+}
+
+TEST_CASE("a full replica is no matter of other loops", "[db]") {
+  Options options = small();
+  options.max_connections = 4;
+  options.replicas.resize(1);
+  Fixture fixture(options, 2);
+  auto write = writer();
+  fixture.ask(*write, 0);
+  fixture.db->accept().result();
+  auto read = reader();
+  fixture.askAny(*read, 1);
+  fixture.db->refuse(0, 1040);
+  fixture.settle();
+  CHECK(fixture.db->wires().size() == 1);
+  REQUIRE(fixture.db->attempts().size() == 1);  // the primary has room
+  CHECK(fixture.db->attempts()[0].target == 0);
 }
 
 TEST_CASE("a server that others have filled cannot be reached", "[db]") {

@@ -43,6 +43,7 @@ class PromptWire final : public Wire {
   bool alive() noexcept override { return true; }
   bool inTransaction() const noexcept override { return false; }
   uint64_t threadId() const noexcept override { return 1; }
+  std::string_view server() const noexcept override { return {}; }
   uint64_t prepares() const noexcept override { return 0; }
 
  private:
@@ -61,7 +62,8 @@ class PromptFactory final : public WireFactory {
       kept->onConnected(std::make_unique<PromptWire>(loop, count_));
     }));
   }
-  void kill(event::Loop& loop, size_t, uint64_t, std::unique_ptr<KillCall> call) noexcept override {
+  void kill(event::Loop& loop, size_t, std::string_view, uint64_t,
+            std::unique_ptr<KillCall> call) noexcept override {
     loop.post(event::makeTask([kept = std::move(call)] { kept->onDone(true); }));
   }
   void stop() noexcept override {}

@@ -24,6 +24,7 @@ void SimWire::execute(const Statement& statement) noexcept {
   if (kills_open > 0) database_.wrong("executes while a kill is under way");
   if (kill_may_hit && statement.text.view() != "DO NULL")
     database_.wrong("executes what a late kill may hit");
+  if (kill_lost) database_.wrong("executes what a kill that nobody knows of may hit");
   kill_may_hit = false;
   statement_ = &statement;
   paused = false;
@@ -94,9 +95,10 @@ void SimDb::refuse(size_t index, uint32_t number) {
   attempt.call->onFailed(error);
 }
 
-void SimDb::kill(event::Loop&, size_t target, uint64_t thread_id, std::unique_ptr<KillCall> call) noexcept {
+void SimDb::kill(event::Loop&, size_t target, std::string_view server, uint64_t thread_id,
+                 std::unique_ptr<KillCall> call) noexcept {
   SimWire* const killed = wire(thread_id);
-  if (killed == nullptr || killed->target != target) {
+  if (killed == nullptr || killed->target != target || killed->server() != server) {
     wrong("kills what is not there");
   } else {
     ++killed->kills_open;
@@ -104,14 +106,14 @@ void SimDb::kill(event::Loop&, size_t target, uint64_t thread_id, std::unique_pt
   kills_.push_back({thread_id, std::move(call)});
 }
 
-void SimDb::answerKill(size_t index) {
+void SimDb::answerKill(size_t index, bool killed) {
   Kill kill = std::move(kills_[index]);
   kills_.erase(kills_.begin() + static_cast<std::ptrdiff_t>(index));
-  if (SimWire* killed = wire(kill.thread_id); killed != nullptr) {
-    --killed->kills_open;
-    killed->kill_may_hit = true;
+  if (SimWire* hit = wire(kill.thread_id); hit != nullptr) {
+    --hit->kills_open;
+    (killed ? hit->kill_may_hit : hit->kill_lost) = true;
   }
-  kill.call->onDone(true);
+  kill.call->onDone(killed);
 }
 
 }  // namespace roost::db::test

@@ -39,6 +39,7 @@ class SimWire final : public Wire {
   const uint64_t id;
   uint32_t kills_open = 0;    // asked for and not answered
   bool kill_may_hit = false;  // answered, and nothing has been executed since
+  bool kill_lost = false;     // nobody knows when it comes
 
   // ---- Wire ----
   void setListener(WireListener& listener) noexcept override { listener_ = &listener; }
@@ -47,6 +48,7 @@ class SimWire final : public Wire {
   bool alive() noexcept override { return is_alive; }
   bool inTransaction() const noexcept override { return transaction; }
   uint64_t threadId() const noexcept override { return id; }
+  std::string_view server() const noexcept override { return "server of scripts"; }
   uint64_t prepares() const noexcept override { return executed_; }
 
  private:
@@ -79,7 +81,7 @@ class SimDb final : public WireFactory {
   size_t most() const { return most_; }  // of inUse(), ever
   SimWire& accept(size_t index = 0);     // an attempt succeeds
   void refuse(size_t index = 0, uint32_t number = 2002);
-  void answerKill(size_t index = 0);
+  void answerKill(size_t index = 0, bool killed = true);
 
   // Called when a statement is executed; nullptr: nobody.
   std::function<void(SimWire&)> on_execute;
@@ -88,7 +90,7 @@ class SimDb final : public WireFactory {
 
   // ---- WireFactory ----
   void connect(event::Loop& loop, size_t target, std::unique_ptr<ConnectCall> call) noexcept override;
-  void kill(event::Loop& loop, size_t target, uint64_t thread_id,
+  void kill(event::Loop& loop, size_t target, std::string_view server, uint64_t thread_id,
             std::unique_ptr<KillCall> call) noexcept override;
   void stop() noexcept override { stopped = true; }
 

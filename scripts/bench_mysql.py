@@ -2,8 +2,9 @@
 """A table of a million rows as JSON: this server, its peers, and what the connector takes. Method: docs/performance.md.
 
 A MariaDB of the bench's own on a Unix socket; every server with all its processes on --server-core, wrk on --load-core, MariaDB on
---database-cores (both, unless said), the same for all. All run all the time, one at a time has work; rounds are interleaved,
-every server in turn, then again, starting one further. Two workloads: a row by its key (20,000 keys by chance), the first 100 rows.
+--database-cores (both, unless said), the same for all. One runs at a time: the others are stopped (SIGSTOP), or, where they do not
+bear that, started for each turn. Rounds are interleaved: every server in turn, then again, starting one further. Two workloads: a
+row by its key (20,000 keys by chance), the first 100 rows.
 
  - CPU: the scheduler's account of all a server's threads over the run, by answers; medians of the rounds. It is what to compare.
  - requests/s: what the three processes together make of two cores. wrk keeps --clients connections busy.
@@ -184,16 +185,21 @@ def run(options, folder, chosen):
                 server.verify()
                 for workload in workloads:
                     load(options, server, workload, 1)  # warms up
+                server.rest()
             started.append(server)
         progress = Progress(options.rounds * len(workloads) * len(started))
         results = {workload: {server.name: [] for server in started} for workload in workloads}
         for number in range(options.rounds):
             first = number % len(started)
             for server in started[first:] + started[:first]:
+                server.wake()
+                if not isinstance(server, mysql_servers.CLoop):
+                    load(options, server, workloads[0], 1)  # warms up
                 for workload in workloads:
                     found = measure(options, server, database, workload)
                     results[workload][server.name].append(found)
                     progress.step(f"{workload:5}{server.name:14}{found['rate']:10,.0f}/s {found['cpu_us']:9.1f} µs")
+                server.rest()
         progress.end()
     return {workload: {name: summarize(runs) for name, runs in cells.items()} for workload, cells in results.items()}
 

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import time
 import venv
@@ -22,6 +23,7 @@ class MySqlServer:
     """One started server, all its processes on one core. one(id), many(): paths; `what` says what it is."""
 
     name = what = ""
+    anew = False  # started for each turn: xmysql is busy long after its clients have left, gunicorn ends stopped workers
 
     def __init__(self, folder, database, options):
         self.folder = pathlib.Path(folder) / self.name
@@ -51,11 +53,30 @@ class MySqlServer:
 
     def stop(self):
         if self.process is not None:
+            self.signal(signal.SIGCONT)
             process.stop(self.process)
             self.process = None
 
     def pids(self):
         return process.descendants(self.process.pid)
+
+    def rest(self):
+        """While others have their turn."""
+        if self.anew:
+            self.stop()
+        else:
+            self.signal(signal.SIGSTOP)
+
+    def wake(self):
+        if self.anew:
+            self.start()
+            self.verify()
+        else:
+            self.signal(signal.SIGCONT)
+
+    def signal(self, number):
+        for pid in self.pids():
+            os.kill(pid, number)
 
     def fetch(self, path):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -140,6 +161,7 @@ class CServer(MySqlServer):
 
 class Xmysql(MySqlServer):
     name, what = "xmysql", "npm xmysql as it comes (one process, 10 connections), its log thrown away"
+    anew = True
 
     @classmethod
     def missing(cls, options):
@@ -178,6 +200,7 @@ class Sandman(MySqlServer):
     """Its last release (1.2.3) wants the Flask and SQLAlchemy of its time."""
 
     name, what = "sandman2", "PyPI sandman2 (Flask, SQLAlchemy) under gunicorn, 4 workers of 4 threads"
+    anew = True
     packages = ["sandman2==1.2.3", "flask<2.1", "werkzeug<2.1", "flask-admin<1.6", "jinja2<3.1", "wtforms<3", "mysqlclient",
                 "gunicorn", "setuptools<80"]
 
@@ -212,7 +235,7 @@ class Sandman(MySqlServer):
 class Php(MySqlServer):
     """nginx and php-fpm: what stands in `page` is run for everything."""
 
-    name, what = "php", "scripts/mysql_peers/table.php: a page that does this and nothing else, php-fpm (8 children) behind nginx"
+    name, what = "php", "scripts/mysql_peers/table.php: a page that does this and nothing else, php-fpm (32 children) behind nginx"
     page = PEERS / "table.php"
 
     @classmethod
@@ -243,7 +266,7 @@ error_log = {self.folder}/fpm.log
 listen = {self.folder}/fpm.sock
 listen.backlog = 1024
 pm = static
-pm.max_children = 8
+pm.max_children = 32
 catch_workers_output = yes
 """)
         folders = " ".join(f"{kind}_temp_path {self.folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -292,6 +315,11 @@ class CLoop:
     @classmethod
     def missing(cls, options):
         return None
+
+    def rest(self):
+        """It only runs in its turn."""
+
+    wake = rest
 
     def run(self, many, seconds):
         done = subprocess.run([str(self.program), str(self.database.socket), mariadb.USER, mariadb.PASSWORD, mariadb.DATABASE,

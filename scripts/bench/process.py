@@ -1,5 +1,6 @@
 """Child processes of a bench: pinned to a core, watched, and ended by their own pid."""
 
+import ctypes
 import os
 import pathlib
 import resource
@@ -8,6 +9,8 @@ import socket
 import subprocess
 import time
 
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 CXX_FLAGS = ["-std=c++17", "-O2", "-g1", "-DNDEBUG", "-fno-omit-frame-pointer", "-fstack-protector-strong"]
 
@@ -51,10 +54,11 @@ def pinned(core, nice=0, fifo=0):
     """A preexec_fn: the child and all it starts run on one core, with this priority.
 
     Where the scheduler groups tasks by session, a nice value only counts inside the session; hence the group's. `fifo`: a
-    real-time priority, before all that have none.
+    real-time priority, before all that have none. The child ends with this process, however that ends.
     """
 
     def prepare():
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         os.sched_setaffinity(0, {core})
         if fifo:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(fifo))

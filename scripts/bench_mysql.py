@@ -6,7 +6,7 @@ A MariaDB of the bench's own on a Unix socket; every server with all its process
 bear that, started for each turn. Rounds are interleaved: every server in turn, then again, starting one further. Two workloads: a
 row by its key (20,000 keys by chance), the first 100 rows.
 
- - CPU: the scheduler's account of all a server's threads over the run, by answers; medians of the rounds. It is what to compare.
+ - CPU: the kernel's account of all a server's processes over the run, by answers; medians of the rounds. It is what to compare.
  - requests/s: what the three processes together make of two cores. wrk keeps --clients connections busy.
  - database: MariaDB's CPU per answer, for all alike unless a server asks it for more than one statement.
 
@@ -92,21 +92,19 @@ def load(options, server, workload, seconds):
 def measure(options, server, database, workload):
     """One round of one server."""
     pids = None if isinstance(server, mysql_servers.CLoop) else server.pids()
-    before, database_before = processor.use(pids or []), processor.of_process(database.process.pid)
+    before, database_before = sum(map(processor.of_process, pids or [])), processor.of_process(database.process.pid)
     if pids is None:
         requests, seconds, cpu = server.run(workload == "many", options.seconds)
         report = {"requests": requests, "seconds": seconds, "errors": 0, "p50_us": None, "p99_us": None}
-        waited = 0
     else:
         report = load(options, server, workload, options.seconds)
-        after = processor.use(pids)
-        cpu, waited = (after[0] - before[0]) / 1e9, (after[1] - before[1]) / 1e9
+        cpu = (sum(map(processor.of_process, pids)) - before) / 1e9
     database_cpu = (processor.of_process(database.process.pid) - database_before) / 1e9
     requests = report["requests"]
     if requests == 0:
         raise RuntimeError(f"{server.name} answered nothing: {report}")
     return {**report, "rate": requests / report["seconds"], "cpu_us": cpu * 1e6 / requests, "busy": cpu / report["seconds"],
-            "waited": waited / report["seconds"], "database_us": database_cpu * 1e6 / requests}
+            "database_us": database_cpu * 1e6 / requests}
 
 
 def summarize(runs):

@@ -96,9 +96,7 @@ bool LoopCalls::rowIsThere() const noexcept {
 
 void LoopCalls::end(bool is_idle) noexcept {
   if (mysql_ == nullptr) return;
-  // Where the library has found the connection dead it has closed the socket, and the number may be
-  // another's.
-  if (!is_idle && mysql_->net.pvio != nullptr) ::shutdown(mysql_get_socket(mysql_.get()), SHUT_RDWR);
+  if (!is_idle && connected()) ::shutdown(mysql_get_socket(mysql_.get()), SHUT_RDWR);
   for (int i = 0; i < kUnwindCalls && suspended(); ++i) carryOn();
   waits_for_ = 0;
   mysql_.reset();

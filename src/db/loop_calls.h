@@ -35,6 +35,10 @@ class LoopCalls {
   // compression.
   bool seesBuffer() const noexcept;
 
+  // Where the library has found the connection dead it has closed the socket: its number may be another's by
+  // now.
+  bool connected() const noexcept { return mysql_ != nullptr && mysql_->net.pvio != nullptr; }
+
   // Closes the connection without waiting for anything; statements only lose it. What is suspended comes to
   // its end by that, since it has things to free. `is_idle`: the server may be told.
   void end(bool is_idle) noexcept;

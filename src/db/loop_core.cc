@@ -27,7 +27,7 @@ void LoopCore::watch(uint32_t events) noexcept {
 
 void LoopCore::unwatch() noexcept {
   if (watched_ == 0) return;
-  loop_.remove(fd_);
+  if (calls_.connected()) loop_.remove(fd_);  // closed by the library it has left the poller by that
   watched_ = 0;
 }
 
@@ -317,7 +317,7 @@ void LoopCore::fail(const Error& error) noexcept {
   if (has_several_) retired_ = statements_.take(statement_->text.view());
   current_ = nullptr;
   fresh_.reset();
-  if (error.kind == ErrorKind::kLost) {
+  if (error.kind == ErrorKind::kLost || !calls_.connected()) {
     unwatch();
     step_ = Step::kDead;
   } else {
@@ -328,7 +328,7 @@ void LoopCore::fail(const Error& error) noexcept {
 }
 
 bool LoopCore::alive() noexcept {
-  if (step_ == Step::kDead || calls_.mysql()->net.max_packet > kLargestBuffer) return false;
+  if (step_ == Step::kDead || !calls_.connected() || calls_.mysql()->net.max_packet > kLargestBuffer) return false;
   char byte = 0;
   return ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
 }

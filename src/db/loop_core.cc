@@ -328,7 +328,8 @@ void LoopCore::fail(const Error& error) noexcept {
 }
 
 bool LoopCore::alive() noexcept {
-  if (step_ == Step::kDead || !calls_.connected() || calls_.mysql()->net.max_packet > kLargestBuffer) return false;
+  if (step_ == Step::kDead || !calls_.connected() || calls_.mysql()->net.max_packet > kLargestBuffer)
+    return false;
   char byte = 0;
   return ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
 }

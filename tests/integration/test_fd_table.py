@@ -134,6 +134,8 @@ def test_no_listening_socket_outlives_the_first_signal(start_server):
                 socket.create_connection(server.address, 5).close()
             except ConnectionRefusedError:
                 refused += 1
+            except ConnectionResetError:
+                pass  # connected, and the socket was closed with it in its queue
     assert refused == 20
     assert server.wait() == 0
 

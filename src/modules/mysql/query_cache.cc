@@ -4,8 +4,13 @@
 #include <utility>
 
 namespace roost::modules::mysql {
+namespace {
 
-BufferRef QueryCache::find(std::string_view key, int64_t now_ns) noexcept {
+constexpr int64_t kNsPerS = 1'000'000'000;
+
+}  // namespace
+
+QueryCache::Kept QueryCache::find(std::string_view key, int64_t now_ns) noexcept {
   const auto found = by_key_.find(key);
   if (found == by_key_.end()) return {};
   const Entries::iterator entry = found->second;
@@ -14,14 +19,15 @@ BufferRef QueryCache::find(std::string_view key, int64_t now_ns) noexcept {
     return {};
   }
   entries_.splice(entries_.begin(), entries_, entry);
-  return entry->body;
+  // Rounded up: whoever keeps it on must not have it for longer than it is good.
+  return {entry->body, static_cast<uint32_t>((now_ns - entry->since_ns + kNsPerS - 1) / kNsPerS)};
 }
 
-void QueryCache::put(std::string key, BufferRef body, int64_t until_ns) {
+void QueryCache::put(std::string key, BufferRef body, int64_t now_ns, int64_t for_ns) {
   const auto found = by_key_.find(key);
   if (found != by_key_.end()) drop(found->second);
   if (key.size() + body.size() > kMostBytes / 4) return;
-  entries_.push_front({std::move(key), std::move(body), until_ns});
+  entries_.push_front({std::move(key), std::move(body), now_ns, now_ns + for_ns});
   by_key_.emplace(entries_.front().key, entries_.begin());
   bytes_ += entries_.front().bytes();
   while (entries_.size() > kMostEntries || bytes_ > kMostBytes) drop(std::prev(entries_.end()));

@@ -18,15 +18,20 @@ class QueryCache {
   static constexpr size_t kMostEntries = 1024;
   static constexpr size_t kMostBytes = 4u << 20;
 
-  // An empty one where there is none, or it is too old.
-  BufferRef find(std::string_view key, int64_t now_ns) noexcept;
-  // What alone would fill the cache is not kept.
-  void put(std::string key, BufferRef body, int64_t until_ns);
+  struct Kept {
+    BufferRef body;      // an empty one: there is none, or it is too old
+    uint32_t age_s = 0;  // begun ones count (RFC 9111 section 5.1: Age)
+  };
+
+  Kept find(std::string_view key, int64_t now_ns) noexcept;
+  // Good for `for_ns`. What alone would fill the cache is not kept.
+  void put(std::string key, BufferRef body, int64_t now_ns, int64_t for_ns);
 
  private:
   struct Entry {
     std::string key;
     BufferRef body;
+    int64_t since_ns = 0;
     int64_t until_ns = 0;
     size_t bytes() const noexcept { return key.size() + body.size(); }
   };

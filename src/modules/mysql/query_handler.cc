@@ -9,12 +9,11 @@
 
 #include "db/pool.h"
 #include "event/loop.h"
-#include "http/conditional.h"
 #include "http/exchange.h"
 #include "modules/mysql/entity_tag.h"
 #include "modules/mysql/error_report.h"
 #include "modules/mysql/problem_reply.h"
-#include "modules/mysql/read_request.h"
+#include "modules/mysql/read_answer.h"
 #include "tables/db_problem.h"
 #include "tables/output.h"
 
@@ -64,7 +63,7 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
   void replyTooMany() noexcept {
     replyProblem(exchange_, {500, "too_many_rows", "the result is larger than this route sends", {}, {}});
   }
-  void send(const BufferRef& body) noexcept;
+  void send(const BufferRef& body, std::optional<uint32_t> age_s = {}) noexcept;
   std::string cacheKey() const;
 
   http::Exchange& exchange_;
@@ -105,8 +104,8 @@ void QueryRun::start() noexcept {
   if (!route_->arguments().read(exchange_, body_, values_, problem)) return replyProblem(exchange_, problem);
   if (config_.cache_s != 0) {
     const int64_t now_ns = exchange_.context().loop().nowNs();
-    const BufferRef kept = route_->cache(exchange_.context().index()).find(cacheKey(), now_ns);
-    if (kept) return send(kept);
+    const QueryCache::Kept kept = route_->cache(exchange_.context().index()).find(cacheKey(), now_ns);
+    if (kept.body) return send(kept.body, kept.age_s);
   }
   // What may be asked for by GET may be done twice.
   const bool only_reads_once =
@@ -246,35 +245,25 @@ void QueryRun::finish() noexcept {
   }
   const BufferRef body = BufferRef::copyOf(out_);
   if (config_.cache_s != 0) {
-    const int64_t until_ns = exchange_.context().loop().nowNs() + config_.cache_s * int64_t{1'000'000'000};
-    route_->cache(exchange_.context().index()).put(cacheKey(), body, until_ns);
+    constexpr int64_t kNsPerS = 1'000'000'000;
+    const int64_t now_ns = exchange_.context().loop().nowNs();
+    route_->cache(exchange_.context().index()).put(cacheKey(), body, now_ns, config_.cache_s * kNsPerS);
   }
   send(body);
 }
 
-void QueryRun::send(const BufferRef& body) noexcept {
+// `age_s`: of an answer that has been kept.
+void QueryRun::send(const BufferRef& body, std::optional<uint32_t> age_s) noexcept {
   http::ResponseHead head(200);
   head.add("Content-Type", config_.result == QueryResult::kRows ? form_.content_type : "application/json");
   head.add("Vary", "Accept");
   head.add("Cache-Control",
            config_.cache_s != 0 ? fmt::format("max-age={}", config_.cache_s) : std::string("no-cache"));
-  if (exchange_.method() != http::Method::kGet && exchange_.method() != http::Method::kHead)
-    return exchange_.reply(head, body.view());
-  const std::string tag = entityTag(contentHash(body.view()), false, form_.tag_suffix);
-  head.add("ETag", tag);
-  http::Validators validators;
-  validators.etag = tag;
-  switch (http::evaluate(exchange_.request(), validators)) {
-    case http::Precondition::kProceed:
-      return exchange_.reply(head, body.view());
-    case http::Precondition::kNotModified:
-      head.status = 304;
-      head.unsent_type = form_.content_type;
-      head.remove("Content-Type");
-      return exchange_.begin(head, true);
-    case http::Precondition::kPreconditionFailed:
-      return replyProblem(exchange_, {412, "precondition_failed", "If-Match names another state", {}, {}});
-  }
+  if (age_s) head.addNumber("Age", *age_s);
+  const bool reads = exchange_.method() == http::Method::kGet || exchange_.isHead();
+  if (!reads ||
+      mayAnswer(exchange_, form_, entityTag(contentHash(body.view()), false, form_.tag_suffix), head))
+    replyShared(exchange_, head, body);
 }
 
 void QueryRun::onError(db::Link* link, const db::Error& error) noexcept {

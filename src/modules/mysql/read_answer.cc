@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "http/conditional.h"
 #include "http/exchange.h"
@@ -143,24 +144,38 @@ void finishText(const Form& form, const tables::ReadPlan& plan, bool merged, uin
   }
 }
 
-void replyTagged(http::Exchange& exchange, const Form& form, const ReadFacts& facts, std::string_view body,
-                 http::ResponseHead& head) {
-  const uint64_t hash = facts.version ? *facts.version : contentHash(innerText(form, body));
-  const std::string tag = entityTag(hash, facts.version.has_value(), form.tag_suffix);
+void replyShared(http::Exchange& exchange, http::ResponseHead& head, BufferRef body) {
+  if (body.size() == 0) return exchange.reply(head, {});
+  head.content_length = static_cast<int64_t>(body.size());
+  exchange.begin(head, false);
+  exchange.send(std::move(body), true);
+}
+
+bool mayAnswer(http::Exchange& exchange, const Form& form, const std::string& tag, http::ResponseHead& head) {
   head.add("ETag", tag);
   http::Validators validators;
   validators.etag = tag;
   switch (http::evaluate(exchange.request(), validators)) {
     case http::Precondition::kProceed:
-      return exchange.reply(head, body);
+      return true;
     case http::Precondition::kNotModified:
       head.status = 304;
       head.unsent_type = form.content_type;
       head.remove("Content-Type");
-      return exchange.begin(head, true);
+      exchange.begin(head, true);
+      return false;
     case http::Precondition::kPreconditionFailed:
-      return replyProblem(exchange, {412, "precondition_failed", "If-Match names another state", {}, {}});
+      replyProblem(exchange, {412, "precondition_failed", "If-Match names another state", {}, {}});
+      return false;
   }
+  return false;
+}
+
+void replyTagged(http::Exchange& exchange, const Form& form, const ReadFacts& facts, std::string_view body,
+                 http::ResponseHead& head) {
+  const uint64_t hash = facts.version ? *facts.version : contentHash(innerText(form, body));
+  if (mayAnswer(exchange, form, entityTag(hash, facts.version.has_value(), form.tag_suffix), head))
+    exchange.reply(head, body);
 }
 
 tables::Problem rangeProblem(uint64_t offset, uint64_t total) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/buffer.h"
 #include "modules/mysql/read_request.h"
 
 namespace roost::http {
@@ -47,6 +48,10 @@ void describeRange(const ReadFacts& facts, const tables::ReadPlan& plan, http::R
 // What stands before and behind the rows in `out`, once all of them are there or have been sent.
 void finishText(const Form& form, const tables::ReadPlan& plan, bool merged, uint64_t rows,
                 const tables::RowWriter& writer, std::string& out);
+// A whole answer; what the socket does not take is not copied.
+void replyShared(http::Exchange& exchange, http::ResponseHead& head, BufferRef body);
+// Adds the ETag. False: what the request's conditions say has been answered, 304 or 412.
+bool mayAnswer(http::Exchange& exchange, const Form& form, const std::string& tag, http::ResponseHead& head);
 // Answers with the body or, where the request's conditions say so, with 304 or 412.
 void replyTagged(http::Exchange& exchange, const Form& form, const ReadFacts& facts, std::string_view body,
                  http::ResponseHead& head);

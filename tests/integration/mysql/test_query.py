@@ -108,6 +108,26 @@ def test_kept_answers_do_not_ask_the_database_again(start_rest, database):
     assert server.get("count", path="/q/").json() == 0
 
 
+def test_how_old_a_kept_answer_is(start_rest, database):
+    """So that nobody keeps it for longer than it is good."""
+    server = start_rest(routes=routes({"/q/count": {"sql": "SELECT COUNT(*) FROM notes", "result": "value", "cache_s": 3600},
+                                       "/q/now": {"sql": "SELECT COUNT(*) FROM notes", "result": "value"}}),
+                        database=database, worker_processes=1)
+    first = server.get("count", path="/q/")
+    assert "Age" not in first and "Age" not in server.get("now", path="/q/")
+
+    def ages(**fields):
+        answer = server.get("count", path="/q/", **fields)
+        assert answer["Cache-Control"] == "max-age=3600"
+        return answer.status, int(answer["Age"])
+
+    assert ages()[1] in (0, 1, 2)
+    assert eventually(lambda: ages()[1] >= 2, "it grows older")
+    status, age = ages(If_None_Match=first["ETag"])
+    assert status == 304 and 2 <= age < 3600
+    assert server.head("count", path="/q/")["Age"]
+
+
 @pytest.mark.parametrize("body, expected", [
     ({"s": "größe", "n": 1.5, "b": True}, {"s": "größe", "n": 1.5, "d": None, "b": 1, "t": None, "j": None}),
     (b'{"s": null, "d": 12345678901234567890.50}', {"s": None, "d": "12345678901234567890.50"}),

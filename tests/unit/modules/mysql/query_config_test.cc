@@ -155,29 +155,40 @@ TEST_CASE("what contradicts itself is refused in words", "[mysql]") {
 
 TEST_CASE("a cache keeps answers for their time, and the ones used last", "[mysql]") {
   QueryCache cache;
-  cache.put("a", BufferRef::copyOf("first"), 100);
-  CHECK(cache.find("a", 99).view() == "first");
-  CHECK(!cache.find("b", 0));
-  CHECK(!cache.find("a", 100));
-  CHECK(!cache.find("a", 0));  // too old once, gone for good
+  cache.put("a", BufferRef::copyOf("first"), 0, 100);
+  CHECK(cache.find("a", 99).body.view() == "first");
+  CHECK(!cache.find("b", 0).body);
+  CHECK(!cache.find("a", 100).body);
+  CHECK(!cache.find("a", 0).body);  // too old once, gone for good
 
-  cache.put("a", BufferRef::copyOf("one"), 100);
-  cache.put("a", BufferRef::copyOf("two"), 100);
-  CHECK(cache.find("a", 0).view() == "two");
+  cache.put("a", BufferRef::copyOf("one"), 0, 100);
+  cache.put("a", BufferRef::copyOf("two"), 0, 100);
+  CHECK(cache.find("a", 0).body.view() == "two");
   for (size_t i = 0; i < QueryCache::kMostEntries - 1; ++i)
-    cache.put(std::to_string(i), BufferRef::copyOf("x"), 100);
-  CHECK(cache.find("a", 0));
-  cache.put("another", BufferRef::copyOf("x"), 100);
-  CHECK(cache.find("a", 0));
-  CHECK(!cache.find("0", 0));  // the one that was not asked for the longest time
+    cache.put(std::to_string(i), BufferRef::copyOf("x"), 0, 100);
+  CHECK(cache.find("a", 0).body);
+  cache.put("another", BufferRef::copyOf("x"), 0, 100);
+  CHECK(cache.find("a", 0).body);
+  CHECK(!cache.find("0", 0).body);  // the one that was not asked for the longest time
 
   const std::string large(QueryCache::kMostBytes / 4 - 10, 'x');
-  for (const char* key : {"l1", "l2", "l3", "l4", "l5"}) cache.put(key, BufferRef::copyOf(large), 100);
-  CHECK(cache.find("l5", 0));
-  CHECK(!cache.find("l1", 0));
-  cache.put("huge", BufferRef::copyOf(std::string(QueryCache::kMostBytes, 'x')), 100);
-  CHECK(!cache.find("huge", 0));
-  CHECK(cache.find("l5", 0));
+  for (const char* key : {"l1", "l2", "l3", "l4", "l5"}) cache.put(key, BufferRef::copyOf(large), 0, 100);
+  CHECK(cache.find("l5", 0).body);
+  CHECK(!cache.find("l1", 0).body);
+  cache.put("huge", BufferRef::copyOf(std::string(QueryCache::kMostBytes, 'x')), 0, 100);
+  CHECK(!cache.find("huge", 0).body);
+  CHECK(cache.find("l5", 0).body);
+}
+
+TEST_CASE("a cache says how old an answer is, begun seconds counted", "[mysql]") {
+  constexpr int64_t kNsPerS = 1'000'000'000;
+  QueryCache cache;
+  cache.put("a", BufferRef::copyOf("x"), 7 * kNsPerS, 5 * kNsPerS);
+  CHECK(cache.find("a", 7 * kNsPerS).age_s == 0);
+  CHECK(cache.find("a", 7 * kNsPerS + 1).age_s == 1);
+  CHECK(cache.find("a", 8 * kNsPerS).age_s == 1);
+  CHECK(cache.find("a", 12 * kNsPerS - 1).age_s == 5);
+  CHECK(!cache.find("a", 12 * kNsPerS).body);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,10 +9,12 @@
 #include "db/pool.h"
 #include "event/loop.h"
 #include "http/exchange.h"
+#include "log/log.h"
 #include "modules/mysql/entity_tag.h"
 #include "modules/mysql/error_report.h"
 #include "modules/mysql/problem_reply.h"
 #include "modules/mysql/read_answer.h"
+#include "modules/mysql/row_stream.h"
 #include "tables/db_problem.h"
 #include "tables/output.h"
 
@@ -34,14 +35,22 @@ bool isOfConfiguration(const db::Error& error, const Problem& problem) noexcept 
 class QueryRun final : public http::ExchangeListener, public db::Work {
  public:
   QueryRun(http::Exchange& exchange, std::shared_ptr<QueryRoute> route, db::Pool& pool)
-      : exchange_(exchange), route_(std::move(route)), config_(route_->config()), pool_(pool) {}
+      : exchange_(exchange),
+        route_(std::move(route)),
+        config_(route_->config()),
+        pool_(pool),
+        stream_(exchange, pool, *this) {}
 
   // The last thing that its caller does.
   void start() noexcept;
 
   // http::ExchangeListener
   void onBody(std::string_view piece, bool fin) noexcept override;
-  void onAbort(http::AbortReason) noexcept override { pool_.cancel(*this); }
+  void onWritable() noexcept override { stream_.onWritable(); }
+  void onAbort(http::AbortReason) noexcept override {
+    stream_.stop();
+    pool_.cancel(*this);
+  }
 
   // db::Work
   void onConnection(db::Link& link) noexcept override;
@@ -56,14 +65,24 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
 
   bool isLast(size_t statement) const noexcept { return statement + 1 == config_.statements.size(); }
   bool inTransaction() const noexcept { return config_.transaction && config_.statements.size() > 1; }
+  // Rows that nothing else depends on go out as they come. What writes is answered once it is committed.
+  bool streams() const noexcept {
+    return config_.result == QueryResult::kRows && !form_.single && config_.cache_s == 0 && !config_.writes;
+  }
+  // Of a row that has been counted.
+  bool fits() const noexcept {
+    return (config_.max_rows == 0 || rows_ <= config_.max_rows) &&
+           (streams() || stream_.text().size() < config_.max_answer_bytes);
+  }
   void execute(db::Link& link, size_t next) noexcept;
   void writeRow(const db::Row& row);
   void finishText(const db::Outcome& outcome);
   void finish() noexcept;
-  void replyTooMany() noexcept {
-    replyProblem(exchange_, {500, "too_many_rows", "the result is larger than this route sends", {}, {}});
-  }
-  void send(const BufferRef& body, std::optional<uint32_t> age_s = {}) noexcept;
+  void refuseTooMany() noexcept;
+  void answer() noexcept;
+  void describe(http::ResponseHead& head) const;
+  bool mayAnswerAs(std::string_view body, http::ResponseHead& head);
+  void sendKept(const QueryCache::Kept& kept) noexcept;
   std::string cacheKey() const;
 
   http::Exchange& exchange_;
@@ -77,7 +96,7 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
   std::vector<tables::OutputColumn> columns_;
   const db::ResultColumns* result_ = nullptr;
   std::optional<tables::RowWriter> writer_;
-  std::string out_;
+  RowStream stream_;
   uint64_t rows_ = 0;
   bool failed_ = false;  // the answer has been given
 };
@@ -105,7 +124,7 @@ void QueryRun::start() noexcept {
   if (config_.cache_s != 0) {
     const int64_t now_ns = exchange_.context().loop().nowNs();
     const QueryCache::Kept kept = route_->cache(exchange_.context().index()).find(cacheKey(), now_ns);
-    if (kept.body) return send(kept.body, kept.age_s);
+    if (kept.body) return sendKept(kept);
   }
   // What may be asked for by GET may be done twice.
   const bool only_reads_once =
@@ -142,8 +161,9 @@ void QueryRun::onConnection(db::Link& link) noexcept {
 void QueryRun::execute(db::Link& link, size_t next) noexcept {
   statement_ = next;
   writer_.reset();
-  out_.clear();
+  stream_.text().clear();
   rows_ = 0;
+  if (isLast(next) && streams()) stream_.reserve();
   db::Statement statement;
   statement.text = config_.statements[next].text;
   for (const uint16_t argument : config_.statements[next].arguments)
@@ -168,38 +188,31 @@ void QueryRun::onColumns(db::Link&, const db::ResultColumns& columns) noexcept {
   writer_.emplace(columns_, options);
 }
 
-bool QueryRun::onRow(db::Link&, const db::Row& row) noexcept {
+bool QueryRun::onRow(db::Link& link, const db::Row& row) noexcept {
   if (!writer_) return true;
   ++rows_;
-  const bool one = config_.result != QueryResult::kRows;
-  const bool counts = one ? rows_ == 1 : config_.max_rows == 0 || rows_ <= config_.max_rows;
-  if (counts && out_.size() < config_.max_answer_bytes) {
-    writeRow(row);
-    return true;
+  const bool one = config_.result != QueryResult::kRows || form_.single;
+  if ((one && rows_ > 1) || (config_.writes && !fits())) return true;
+  if (!fits()) {
+    pool_.cancel(*this);  // the rest need not come
+    refuseTooMany();
+    return false;
   }
-  if (one || config_.writes) return true;
-  pool_.cancel(*this);  // the rest need not come
-  replyTooMany();
-  return false;
+  writeRow(row);
+  if (!streams() || !stream_.isFull()) return true;
+  if (!stream_.begun()) {
+    http::ResponseHead head(200);
+    describe(head);
+    stream_.begin(head);
+  }
+  return stream_.sendPiece(link);
 }
 
 void QueryRun::writeRow(const db::Row& row) {
-  if (config_.result == QueryResult::kValue) return writer_->value(columns_[0], (*result_)[0], row[0], out_);
-  if (config_.result == QueryResult::kRow) return writer_->object(*result_, row, out_);
-  if (config_.result != QueryResult::kRows) return;
-  if (form_.format == Format::kCsv) {
-    if (rows_ == 1) {
-      writer_->csvHeading(out_);
-      out_ += "\r\n";
-    }
-    writer_->csvLine(*result_, row, out_);
-    out_ += "\r\n";
-    return;
-  }
-  const bool lines = form_.format == Format::kNdjson;
-  if (!lines && !form_.single) out_ += rows_ == 1 ? '[' : ',';
-  writer_->object(*result_, row, out_);
-  if (lines) out_ += '\n';
+  std::string& out = stream_.text();
+  if (config_.result == QueryResult::kValue) return writer_->value(columns_[0], (*result_)[0], row[0], out);
+  if (config_.result == QueryResult::kRow) return writer_->object(*result_, row, out);
+  if (config_.result == QueryResult::kRows) appendRow(form_, rows_ == 1, *writer_, *result_, row, out);
 }
 
 void QueryRun::onResult(db::Link& link, const db::Outcome& outcome) noexcept {
@@ -208,65 +221,97 @@ void QueryRun::onResult(db::Link& link, const db::Outcome& outcome) noexcept {
     if (!isLast(statement_)) return execute(link, statement_ + 1);
     finishText(outcome);
     ++statement_;
+    if (inTransaction() && config_.writes && config_.result == QueryResult::kRows && !fits()) {
+      link.release();  // which rolls back: what cannot be told is not done
+      return refuseTooMany();
+    }
     if (inTransaction()) return link.execute({db::SqlText("COMMIT"), {}});
   }
+  stream_.stop();
   link.release();  // another may have it while this is sent
   finish();
 }
 
 void QueryRun::finishText(const db::Outcome& outcome) {
+  std::string& out = stream_.text();
   if (config_.result == QueryResult::kAffected) {
-    out_ = fmt::format("{{\"affected\":{},\"insert_id\":{}}}", outcome.affected_rows,
-                       outcome.insert_id != 0 ? std::to_string(outcome.insert_id) : "null");
+    out = fmt::format("{{\"affected\":{},\"insert_id\":{}}}", outcome.affected_rows,
+                      outcome.insert_id != 0 ? std::to_string(outcome.insert_id) : "null");
+  } else if (config_.result == QueryResult::kRows && writer_) {
+    modules::mysql::finishText(form_, false, rows_, *writer_, out);
   } else if (config_.result == QueryResult::kRows && form_.format == Format::kJson && !form_.single) {
-    if (rows_ == 0) out_ += '[';
-    out_ += ']';
-  } else if (config_.result == QueryResult::kRows && form_.format == Format::kCsv && rows_ == 0 && writer_) {
-    writer_->csvHeading(out_);
-    out_ += "\r\n";
+    out = "[]";
   }
 }
 
 void QueryRun::finish() noexcept {
+  if (stream_.begun()) return stream_.finish();
   const bool one = config_.result == QueryResult::kRow || config_.result == QueryResult::kValue;
   if (one && rows_ == 0) return replyProblem(exchange_, {404, "no_row", "there is no such row", {}, {}});
   if (config_.result == QueryResult::kRows && form_.single && rows_ != 1) {
     ProblemExtra extra;
     extra.details = rows_ == 0 ? "The result contains 0 rows" : "The result contains several rows";
-    return replyProblem(
-        exchange_,
-        {406, "PGRST116", "a single object was asked for, and the result is none or several", {}, {}}, extra);
+    return replyProblem(exchange_, notOneRow(), extra);
   }
-  if (out_.size() >= config_.max_answer_bytes || (!one && config_.max_rows != 0 && rows_ > config_.max_rows))
-    return replyTooMany();
+  if (one ? stream_.text().size() >= config_.max_answer_bytes : !fits()) return refuseTooMany();
   if (config_.result == QueryResult::kNone) {
     http::ResponseHead head(204);
     return exchange_.begin(head, true);
   }
-  const BufferRef body = BufferRef::copyOf(out_);
+  answer();
+}
+
+void QueryRun::refuseTooMany() noexcept {
+  stream_.stop();
+  if (!stream_.begun())
+    return replyProblem(exchange_,
+                        {500, "too_many_rows", "the result is larger than this route sends", {}, {}});
+  LOG_EVERY_SECOND(WARN, "mysql_query {}: more than max_rows, {}: the answer is cut off", route_->path(),
+                   config_.max_rows);
+  exchange_.abandon();
+}
+
+void QueryRun::describe(http::ResponseHead& head) const {
+  head.add("Content-Type", config_.result == QueryResult::kRows ? form_.content_type : "application/json");
+  head.add("Vary", "Accept");
+  head.add("Cache-Control",
+           config_.cache_s != 0 ? fmt::format("max-age={}", config_.cache_s) : std::string("no-cache"));
+}
+
+// False: the request's conditions have been answered.
+bool QueryRun::mayAnswerAs(std::string_view body, http::ResponseHead& head) {
+  if (exchange_.method() != http::Method::kGet && !exchange_.isHead()) return true;
+  return mayAnswer(exchange_, form_, entityTag(contentHash(body), false, form_.tag_suffix), head);
+}
+
+// All of it is there.
+void QueryRun::answer() noexcept {
+  http::ResponseHead head(200);
+  describe(head);
+  std::string& text = stream_.text();
+  if (config_.cache_s == 0 && text.size() <= RowStream::kPieceBytes) {
+    if (mayAnswerAs(text, head)) exchange_.reply(head, text);
+    return;
+  }
+  // Many may wait for it, and a slow one long.
+  const BufferRef body = BufferRef::copyOf(std::exchange(text, {}));
   if (config_.cache_s != 0) {
     constexpr int64_t kNsPerS = 1'000'000'000;
     const int64_t now_ns = exchange_.context().loop().nowNs();
     route_->cache(exchange_.context().index()).put(cacheKey(), body, now_ns, config_.cache_s * kNsPerS);
   }
-  send(body);
+  if (mayAnswerAs(body.view(), head)) replyShared(exchange_, head, body);
 }
 
-// `age_s`: of an answer that has been kept.
-void QueryRun::send(const BufferRef& body, std::optional<uint32_t> age_s) noexcept {
+void QueryRun::sendKept(const QueryCache::Kept& kept) noexcept {
   http::ResponseHead head(200);
-  head.add("Content-Type", config_.result == QueryResult::kRows ? form_.content_type : "application/json");
-  head.add("Vary", "Accept");
-  head.add("Cache-Control",
-           config_.cache_s != 0 ? fmt::format("max-age={}", config_.cache_s) : std::string("no-cache"));
-  if (age_s) head.addNumber("Age", *age_s);
-  const bool reads = exchange_.method() == http::Method::kGet || exchange_.isHead();
-  if (!reads ||
-      mayAnswer(exchange_, form_, entityTag(contentHash(body.view()), false, form_.tag_suffix), head))
-    replyShared(exchange_, head, body);
+  describe(head);
+  head.addNumber("Age", kept.age_s);
+  if (mayAnswerAs(kept.body.view(), head)) replyShared(exchange_, head, kept.body);
 }
 
 void QueryRun::onError(db::Link* link, const db::Error& error) noexcept {
+  stream_.stop();
   const bool commits = statement_ == config_.statements.size();
   // What was to be committed later is not there.
   const bool may_be_done =
@@ -283,6 +328,7 @@ void QueryRun::onError(db::Link* link, const db::Error& error) noexcept {
     reportQueryError(route_->path(), told, problem, link->lastText());
     link->release();
   }
+  if (stream_.begun()) return exchange_.abandon();  // the client sees that it is cut off
   replyProblem(exchange_, problem, extra);
 }
 

@@ -124,9 +124,29 @@ void describeRange(const ReadFacts& facts, const tables::ReadPlan& plan, http::R
   head.add("Content-Range", text);
 }
 
-void finishText(const Form& form, const tables::ReadPlan& plan, bool merged, uint64_t rows,
-                const tables::RowWriter& writer, std::string& out) {
-  static_cast<void>(plan);
+void appendRow(const Form& form, bool first, const tables::RowWriter& writer,
+               const db::ResultColumns& columns, const db::Row& row, std::string& out) {
+  switch (form.format) {
+    case Format::kJson:
+      if (!form.single) out += first ? '[' : ',';
+      return writer.object(columns, row, out);
+    case Format::kNdjson:
+      writer.object(columns, row, out);
+      out += '\n';
+      return;
+    case Format::kCsv:
+      if (first) {
+        writer.csvHeading(out);
+        out += "\r\n";
+      }
+      writer.csvLine(columns, row, out);
+      out += "\r\n";
+      return;
+  }
+}
+
+void finishText(const Form& form, bool merged, uint64_t rows, const tables::RowWriter& writer,
+                std::string& out) {
   switch (form.format) {
     case Format::kJson:
       if (form.single) return;

@@ -45,9 +45,12 @@ void describeRows(http::Exchange& exchange, const Form& form, const tables::Pref
                   http::ResponseHead& head);
 // Content-Range: "0-24/3573", "*/0".
 void describeRange(const ReadFacts& facts, const tables::ReadPlan& plan, http::ResponseHead& head);
+// A row, and what stands before it.
+void appendRow(const Form& form, bool first, const tables::RowWriter& writer,
+               const db::ResultColumns& columns, const db::Row& row, std::string& out);
 // What stands before and behind the rows in `out`, once all of them are there or have been sent.
-void finishText(const Form& form, const tables::ReadPlan& plan, bool merged, uint64_t rows,
-                const tables::RowWriter& writer, std::string& out);
+void finishText(const Form& form, bool merged, uint64_t rows, const tables::RowWriter& writer,
+                std::string& out);
 // A whole answer; what the socket does not take is not copied.
 void replyShared(http::Exchange& exchange, http::ResponseHead& head, BufferRef body);
 // Adds the ETag. False: what the request's conditions say has been answered, 304 or 412.

@@ -1,12 +1,16 @@
 """The server under test with tables on a route."""
 
 import json
+import re
+import socket
 
-from raw_http import request
-from roost_server import Server, eventually, merged
+from raw_http import Wire, request
+from roost_server import BINARY, Server, eventually, merged
 
 TABLES = ["customers", "products", "orders", "order_lines", "stock", "every_type", "documents", "articles", "employees", "accounts",
           "order_totals", "paid_orders", "notes", "odd name"]
+# Sanitizers take and keep memory of their own.
+SANITIZED = any(name in BINARY.read_bytes() for name in (b"__asan_init", b"__tsan_init"))
 ALL_METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE"]
 
 
@@ -109,6 +113,24 @@ class RestServer(Server):
 
     def delete(self, target, **fields):
         return self.send("DELETE", target, **fields)
+
+
+class SlowWire(Wire):
+    """A connection whose receiving side takes little at a time."""
+
+    def __init__(self, address):
+        super().__init__(address, 60)
+        self.socket.close()
+        self.socket = socket.socket()
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.socket.settimeout(60)
+        self.socket.connect(address)
+
+
+def rss_anon(server):
+    """Bytes of memory of the server's own."""
+    with open(f"/proc/{server.process.pid}/status") as status:
+        return int(re.search(r"RssAnon:\s+(\d+) kB", status.read()).group(1)) * 1024
 
 
 def stop_servers(servers):

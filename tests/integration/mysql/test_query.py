@@ -2,6 +2,8 @@
 
 import pytest
 
+from raw_http import ProtocolError, request
+from rest_server import SANITIZED, SlowWire, rss_anon
 from roost_server import eventually
 
 QUERIES = {
@@ -30,7 +32,11 @@ QUERIES = {
         "result": "row",
     },
     "/q/born": {"sql": "SELECT id, NULL AS born FROM customers WHERE id = :id", "parameters": {"id": {"type": "integer"}}},
-    "/q/large": {"sql": "SELECT seq, REPEAT('x', 1000) AS text FROM seq_1_to_1000000", "max_rows": 0, "max_answer_bytes": 65536},
+    "/q/large": {"sql": "SELECT seq, REPEAT('x', 1000) AS text FROM seq_1_to_1000000", "max_rows": 0},
+    "/q/long": {"sql": "SELECT seq, REPEAT('x', 100) AS text FROM seq_1_to_20000", "max_rows": 20000, "methods": ["GET", "POST"]},
+    "/q/cut": {"sql": "SELECT seq, REPEAT('x', 100) AS text FROM seq_1_to_20000", "max_rows": 5000},
+    "/q/kept": {"sql": "SELECT seq, REPEAT('x', 100) AS text FROM seq_1_to_20000", "max_rows": 0, "max_answer_bytes": 65536, "cache_s": 5},
+    "/q/object": {"sql": "SELECT REPEAT('x', 100000) AS text", "result": "row", "max_answer_bytes": 65536},
     "/q/many": {"sql": "SELECT seq FROM seq_1_to_100", "max_rows": 10},
 }
 WRITES = {
@@ -276,7 +282,60 @@ def test_rows_without_their_nulls(query):
     assert stripped == [{"id": 1}]
 
 
-def test_large_answers_are_refused(query):
-    answer = query.get("large", path="/q/")
+@pytest.mark.parametrize("target", ["kept", "object", "many"])
+def test_large_answers_are_refused(query, target):
+    answer = query.get(target, path="/q/")
     assert (answer.status, answer.json()["code"]) == (500, "too_many_rows")
     assert query.get("customer?id=7", path="/q/").status == 200
+
+
+def test_rows_go_out_as_they_come(query):
+    answer = query.get("long", path="/q/")
+    assert (answer.status, answer["Transfer-Encoding"], "ETag" in answer) == (200, "chunked", False)
+    rows = answer.json()
+    assert [row["seq"] for row in rows] == list(range(1, 20001)) and rows[-1]["text"] == "x" * 100
+    assert query.post("long", {}, path="/q/").body == answer.body
+    lines = query.get("long", path="/q/", Accept="text/csv").body.split(b"\r\n")
+    assert (lines[0], lines[-2][:6], lines[-1], len(lines)) == (b"seq,text", b"20000,", b"", 20002)
+    assert query.head("long", path="/q/").status == 200
+    one = query.get("long", path="/q/", Accept="application/vnd.pgrst.object+json")
+    assert one.json()["code"] == "PGRST116"
+
+
+def test_too_many_rows_cut_an_answer_off_that_has_begun(query):
+    with query.connect() as wire:
+        wire.send(request("/q/cut"))
+        assert wire.read_head().status == 200
+        with pytest.raises((ProtocolError, ConnectionResetError)):
+            wire._read_chunked()
+    eventually(lambda: "mysql_query /q/cut: more than max_rows, 5000: the answer is cut off" in query.log, "a line in the log")
+
+
+def test_many_slow_readers_take_little_memory(start_rest, mariadb):
+    """Of an answer of a gigabyte each."""
+    server = start_rest(routes=routes({"/q/large": QUERIES["/q/large"]}), worker_processes=1, mysql={"max_connections": 40})
+    wires = []
+    try:
+        for count in range(40):
+            wires.append(SlowWire(server.address))
+            wires[-1].send(request("/q/large"))
+            assert wires[-1].read_head().status == 200
+            if count == 3:
+                before = rss_anon(server)
+        for _ in range(10):
+            for wire in wires:
+                wire.socket.recv(4096)
+        taken = rss_anon(server) - before
+    finally:
+        for wire in wires:
+            wire.close()
+    assert SANITIZED or taken < 36 * 256 * 1024, f"{taken} bytes more than for 4"
+
+
+def test_rows_that_a_write_returns_are_all_told_or_nothing_is_done(start_rest, database):
+    sql = ["INSERT INTO notes (text) VALUES ('one'), ('two'), ('three')", "SELECT text FROM notes"]
+    server = start_rest(routes=routes({"/q/add": {"sql": sql, "max_rows": 5}}), database=database)
+    assert len(server.post("add", {}, path="/q/").json()) == 3
+    answer = server.post("add", {}, path="/q/")
+    assert (answer.status, answer.json()["code"]) == (500, "too_many_rows")
+    assert server.mariadb.value("SELECT COUNT(*) FROM notes", database) in (3, "3")

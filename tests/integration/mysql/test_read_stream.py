@@ -2,37 +2,18 @@
 
 import gzip
 import json
-import re
 import socket
 import time
 
 import pytest
 
-from raw_http import ProtocolError, Wire, request
-from roost_server import BINARY, eventually
+from raw_http import ProtocolError, request
+from rest_server import SANITIZED, SlowWire, rss_anon
+from roost_server import eventually
 
 MIB = 1 << 20
-# Sanitizers take and keep memory of their own.
-SANITIZED = any(name in BINARY.read_bytes() for name in (b"__asan_init", b"__tsan_init"))
 EVENTS = [{"name": "events", "max_rows": 0}]
 ONE = {"max_connections": 1}
-
-
-class SlowWire(Wire):
-    """A connection whose receiving side takes little at a time."""
-
-    def __init__(self, address):
-        super().__init__(address, 60)
-        self.socket.close()
-        self.socket = socket.socket()
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        self.socket.settimeout(60)
-        self.socket.connect(address)
-
-
-def rss_anon(server):
-    with open(f"/proc/{server.process.pid}/status") as status:
-        return int(re.search(r"RssAnon:\s+(\d+) kB", status.read()).group(1)) * 1024
 
 
 def running(server):

@@ -39,13 +39,14 @@ std::string labelOf(const TableConfig& table);
 
 // One limit per thing that a client may make large.
 struct RestLimits {
-  uint32_t max_filters = 64;       // conditions of one request, nested ones too
-  uint32_t max_depth = 8;          // of and(or(...))
-  uint32_t max_list = 512;         // values of one in.(...)
-  uint32_t max_select = 256;       // columns named
-  uint32_t max_body_rows = 1000;   // written by one request
-  uint32_t max_embed_rows = 1000;  // rows that an embedding is added to
-  uint32_t max_batch = 100;        // operations of one batch
+  uint32_t max_filters = 64;            // conditions of one request, nested ones too
+  uint32_t max_depth = 8;               // of and(or(...))
+  uint32_t max_list = 512;              // values of one in.(...)
+  uint32_t max_select = 256;            // columns named
+  uint32_t max_body_rows = 1000;        // written by one request
+  uint32_t max_embed_rows = 1000;       // rows that an embedding is added to
+  uint32_t max_batch = 100;             // operations of one batch
+  uint32_t max_batch_bytes = 4u << 20;  // of their answers together
 };
 
 struct RestConfig {

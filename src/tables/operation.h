@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ class Operation {
   virtual void onColumns(const db::ResultColumns& columns) = 0;
   virtual void onRow(const db::Row& row) = 0;
   virtual void onResult(const db::Outcome& outcome) = 0;
+  // Of the answer's content, as far as it has come.
+  virtual size_t bytes() const noexcept = 0;
   // False: that is the operation's end.
   virtual bool onError(const db::Error& error) = 0;
 

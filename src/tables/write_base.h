@@ -67,6 +67,9 @@ class WriteBase : public Operation {
   void onRow(const db::Row& row) override;
   void onResult(const db::Outcome& outcome) override;
   bool onError(const db::Error& error) override;
+  size_t bytes() const noexcept override {
+    return result_.body.size() + (representation_ ? representation_->bytes() : 0);
+  }
   bool failed() const noexcept override { return failed_; }
   const Problem& problem() const noexcept override { return problem_; }
   OperationResult& result() noexcept override { return result_; }

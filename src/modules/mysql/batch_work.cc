@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/buffer.h"
 #include "db/pool.h"
 #include "event/task.h"
 #include "http/exchange.h"
@@ -13,7 +15,7 @@
 #include "modules/mysql/body_gatherer.h"
 #include "modules/mysql/operation_runner.h"
 #include "modules/mysql/problem_reply.h"
-#include "modules/mysql/read_request.h"
+#include "modules/mysql/read_answer.h"
 #include "modules/mysql/write_handler.h"
 #include "modules/mysql/write_request.h"
 #include "tables/output.h"
@@ -83,12 +85,14 @@ bool BatchWork::planElsewhere(std::shared_ptr<const BatchRequest> request) noexc
 void BatchWork::begin(BatchPlan plan) noexcept {
   if (!plan.is_good) return refuse(plan.problem);
   plan_ = std::move(plan);
-  runner_.emplace(std::move(plan_.operations), rolls_back_, static_cast<OperationsDone&>(*this));
+  runner_.emplace(std::move(plan_.operations), rolls_back_, static_cast<OperationsDone&>(*this),
+                  site_.exposure->config->limits.max_batch_bytes);
   site_.pool->request(*runner_);
 }
 
-void appendResult(const tables::OperationResult& result, std::string& out) {
-  out += fmt::format("{{\"status\":{},\"headers\":{{", result.status);
+// What stands before its body, or its end where it has none.
+std::string headOf(const tables::OperationResult& result) {
+  std::string out = fmt::format("{{\"status\":{},\"headers\":{{", result.status);
   if (!result.location.empty()) {
     out += "\"Location\":";
     tables::appendJsonString(result.location, out);
@@ -96,26 +100,42 @@ void appendResult(const tables::OperationResult& result, std::string& out) {
   }
   out += "\"Content-Range\":";
   tables::appendJsonString(result.content_range, out);
-  out += '}';
-  if (result.has_body) out.append(",\"body\":").append(result.body);
-  out += '}';
+  out += result.has_body ? "},\"body\":" : "}";
+  return out;
+}
+
+// All of them, in order. Each body is given up once it stands there: together they may be large.
+BufferRef takeResults(const std::vector<std::unique_ptr<tables::Operation>>& operations) {
+  std::vector<std::string> heads;
+  size_t size = 2;
+  for (const auto& operation : operations) {
+    heads.push_back((heads.empty() ? "" : ",") + headOf(operation->result()));
+    size += heads.back().size() + operation->result().body.size() + 1;
+  }
+  BufferRef made = BufferRef::allocate(size);
+  char* to = made.mutableData();
+  *to++ = '[';
+  for (size_t i = 0; i < operations.size(); ++i) {
+    const std::string body = std::move(operations[i]->result().body);
+    to = std::copy(heads[i].begin(), heads[i].end(), to);
+    to = std::copy(body.begin(), body.end(), to);
+    *to++ = '}';
+  }
+  *to = ']';
+  return made;
 }
 
 void BatchWork::onOperationsDone() noexcept {
-  std::string answer = "[";
   for (size_t i = 0; i < plan_.entries.size(); ++i) {
     tables::Operation& operation = *runner_->operations()[i];
     if (operation.isWrite() && !runner_->rollsBack())
       publishWrite(site_.shard, operation.table(), plan_.entries[i].method, operation.result());
-    if (i != 0) answer += ',';
-    appendResult(operation.result(), answer);
   }
-  answer += ']';
   http::ResponseHead head(200);
   head.add("Content-Type", "application/json");
   head.add("Cache-Control", "no-store");
   if (rolls_back_) head.add("Preference-Applied", "tx=rollback");
-  exchange_.reply(head, answer);
+  replyShared(exchange_, head, takeResults(runner_->operations()));
 }
 
 void BatchWork::onOperationFailed(size_t index, const Problem& problem, uint32_t retry_after_s) noexcept {

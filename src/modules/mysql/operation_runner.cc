@@ -9,27 +9,14 @@
 #include "tables/db_problem.h"
 
 namespace roost::modules::mysql {
-namespace {
-
-// Of all answers together, which are kept until the transaction has ended.
-constexpr size_t kMostBytes = 64 << 20;
-
-tables::Problem tooLarge() {
-  return {400,
-          "too_many_rows",
-          fmt::format("the answers are more than {} bytes", kMostBytes),
-          "Ask for fewer rows.",
-          {}};
-}
-
-}  // namespace
-
 OperationRunner::OperationRunner(std::vector<std::unique_ptr<tables::Operation>> operations, bool rolls_back,
-                                 OperationsDone& owner)
-    : operations_(std::move(operations)), rolls_back_(rolls_back), owner_(owner) {
+                                 OperationsDone& owner, size_t most_bytes)
+    : operations_(std::move(operations)), rolls_back_(rolls_back), most_bytes_(most_bytes), owner_(owner) {
+  const bool bounded = most_bytes_ != SIZE_MAX;  // then a write may have to be taken back
   transaction_ = rolls_back_ || operations_.size() > 1 ||
-                 std::any_of(operations_.begin(), operations_.end(),
-                             [](const auto& operation) { return operation->needsTransaction(); });
+                 std::any_of(operations_.begin(), operations_.end(), [bounded](const auto& operation) {
+                   return operation->needsTransaction() || (bounded && operation->isWrite());
+                 });
 }
 
 void OperationRunner::onConnection(db::Link& link) noexcept {
@@ -46,11 +33,12 @@ void OperationRunner::onColumns(db::Link&, const db::ResultColumns& columns) noe
 }
 
 bool OperationRunner::onRow(db::Link&, const db::Row& row) noexcept {
-  if (step_ == Step::kOperation) current().onRow(row);
+  if (step_ == Step::kOperation && !tooLarge()) current().onRow(row);
   return true;
 }
 
 void OperationRunner::onResult(db::Link& link, const db::Outcome& outcome) noexcept {
+  if (step_ == Step::kOperation && tooLarge()) return refuseTooLarge(link);
   if (step_ == Step::kOperation) current().onResult(outcome);
   if (step_ != Step::kCommit) {
     step_ = Step::kOperation;
@@ -81,8 +69,8 @@ void OperationRunner::executeNext(db::Link& link) noexcept {
   for (; index_ < operations_.size(); ++index_) {
     if (current().next(statement)) return link.execute(std::move(statement));
     if (current().failed()) return fail(&link, current().problem(), 0);
-    bytes_ += current().result().body.size();
-    if (bytes_ > kMostBytes) return fail(&link, tooLarge(), 0);
+    if (tooLarge()) return refuseTooLarge(link);
+    bytes_ += current().bytes();
   }
   if (transaction_ && !rolls_back_) {
     step_ = Step::kCommit;
@@ -90,6 +78,16 @@ void OperationRunner::executeNext(db::Link& link) noexcept {
   }
   link.release();  // which rolls back what is open
   owner_.onOperationsDone();
+}
+
+void OperationRunner::refuseTooLarge(db::Link& link) noexcept {
+  fail(&link,
+       {400,
+        "too_many_rows",
+        fmt::format("the answers are more than {} bytes", most_bytes_),
+        "Ask for fewer rows or columns, or for return=minimal.",
+        {}},
+       0);
 }
 
 void OperationRunner::onError(db::Link* link, const db::Error& error) noexcept {

@@ -28,9 +28,10 @@ class OperationsDone {
 // transaction is rolled back.
 class OperationRunner final : public db::Work {
  public:
-  // `rolls_back`: nothing stays, whatever they come to. `owner` outlives it.
+  // `rolls_back`: nothing stays, whatever they come to. `most_bytes`: of all answers together; with more,
+  // they have failed, and nothing stays. `owner` outlives it.
   OperationRunner(std::vector<std::unique_ptr<tables::Operation>> operations, bool rolls_back,
-                  OperationsDone& owner);
+                  OperationsDone& owner, size_t most_bytes = SIZE_MAX);
   ~OperationRunner() override {
     if (gone_ != nullptr) *gone_ = true;
   }
@@ -50,14 +51,17 @@ class OperationRunner final : public db::Work {
   tables::Operation& current() noexcept { return *operations_[index_]; }
   void advance(db::Link& link) noexcept;
   void executeNext(db::Link& link) noexcept;
+  bool tooLarge() noexcept { return current().bytes() > most_bytes_ - bytes_; }
+  void refuseTooLarge(db::Link& link) noexcept;
   void fail(db::Link* link, const tables::Problem& problem, uint32_t retry_after_s) noexcept;
 
   const std::vector<std::unique_ptr<tables::Operation>> operations_;
   const bool rolls_back_;
+  const size_t most_bytes_;
   bool transaction_ = false;
   OperationsDone& owner_;
   size_t index_ = 0;
-  size_t bytes_ = 0;  // of the answers so far
+  size_t bytes_ = 0;  // of the answers before that one; at most most_bytes_
   Step step_ = Step::kBegin;
   bool advancing_ = false;  // a result that comes from within execute() is dealt with behind it
   bool again_ = false;

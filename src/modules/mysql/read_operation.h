@@ -27,6 +27,9 @@ class ReadOperation final : public tables::Operation {
   void onRow(const db::Row& row) override;
   void onResult(const db::Outcome&) override { ++step_; }
   bool onError(const db::Error&) override { return false; }
+  size_t bytes() const noexcept override {
+    return result_.has_body ? result_.body.size() : text_.size() + (merge_ ? merge_->bytes() : 0);
+  }
   bool failed() const noexcept override { return failed_; }
   const tables::Problem& problem() const noexcept override { return problem_; }
   tables::OperationResult& result() noexcept override { return result_; }

@@ -85,6 +85,7 @@ class RepresentedWrite final : public tables::Operation {
   void onRow(const db::Row& row) override { current().onRow(row); }
   void onResult(const db::Outcome& outcome) override { current().onResult(outcome); }
   bool onError(const db::Error& error) override { return current().onError(error); }
+  size_t bytes() const noexcept override { return current().bytes(); }
   bool failed() const noexcept override { return failed_ || current().failed(); }
   const Problem& problem() const noexcept override { return failed_ ? problem_ : current().problem(); }
   tables::OperationResult& result() noexcept override { return write_->result(); }

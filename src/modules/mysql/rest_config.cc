@@ -67,6 +67,7 @@ tables::RestLimits readLimits(config::Node node) {
   limits.max_body_rows = number(node["max_body_rows"]);
   limits.max_embed_rows = number(node["max_embed_rows"]);
   limits.max_batch = number(node["max_batch"]);
+  limits.max_batch_bytes = number(node["max_batch_bytes"]);
   return limits;
 }
 

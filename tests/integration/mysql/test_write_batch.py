@@ -35,6 +35,23 @@ def test_batch(start_rest, database):
     assert [row["text"] for row in answer.json()[1]["body"]] == ["t", "gone"] and len(server.get("notes").json()) == 1
 
 
+@pytest.mark.parametrize("operations", [
+    [{"method": "POST", "path": "notes", "body": {"text": "a"}}, {"method": "GET", "path": "orders?limit=100"}],
+    [{"method": "GET", "path": "orders?limit=60"}, {"method": "DELETE", "path": "notes?id=gt.0"}, {"method": "GET", "path": "orders?limit=60"}],
+    [{"method": "POST", "path": "notes", "prefer": "return=representation", "body": [{"text": "x" * 1000}] * 20}],
+    [{"method": "PATCH", "path": "customers?id=lte.150", "prefer": "return=representation", "body": {"name": "y" * 80}}],
+    [{"method": "PATCH", "path": "customers?id=lte.20&select=id,orders(*)", "prefer": "return=representation", "body": {"name": "y" * 80}}]])
+def test_of_answers_that_are_too_large_nothing_is_done(start_rest, database, operations):
+    server = start_rest(writable("customers", "notes", "orders"), database=database,
+                        options={"batch": True, "limits": {"max_batch_bytes": 10000}})
+    count = "SELECT CONCAT((SELECT COUNT(*) FROM notes), ' ', (SELECT COUNT(*) FROM customers WHERE name LIKE 'yy%'))"
+    answer = server.post("batch", operations)
+    assert (answer.status, answer.json()["code"]) == (400, "too_many_rows"), answer.body[:200]
+    assert "the answers are more than 10000 bytes" in answer.json()["detail"]
+    assert server.mariadb.value(count, database) == "0 0"
+    assert server.post("batch", [{"method": "GET", "path": "orders?limit=10"}] * 3).status == 200
+
+
 def test_all_or_nothing(start_rest, database):
     server = start_rest(writable("customers", "notes") + ["orders"], database=database, options={"batch": True, "limits": {"max_batch": 4}})
     first = {"method": "POST", "path": "notes", "body": {"text": "first"}}

@@ -69,7 +69,7 @@ TEST_CASE("an object says everything of a table", "[mysql]") {
       "read_only": ["id"], "methods": ["GET", "POST", "PATCH", "PUT", "DELETE"], "max_rows": 100,
       "default_rows": 10, "where": "status=neq.hidden", "version": "changed_at", "publish": "news"},
       {"name": "orders"}], "bigint": "string", "decimal": "string", "openapi": "off", "batch": "on",
-      "max_body_bytes": 99, "limits": {"max_list": 7, "max_batch": 3}})");
+      "max_body_bytes": 99, "limits": {"max_list": 7, "max_batch": 3, "max_batch_bytes": 5000}})");
   REQUIRE(read.error.empty());
   const tables::TableConfig& table = read.route.tables->tables[0];
   CHECK(table.alias == "bookings");
@@ -89,6 +89,7 @@ TEST_CASE("an object says everything of a table", "[mysql]") {
   CHECK(read.route.max_body_bytes == 99);
   CHECK(read.route.tables->limits.max_list == 7);
   CHECK(read.route.tables->limits.max_batch == 3);
+  CHECK(read.route.tables->limits.max_batch_bytes == 5000);
   CHECK(read.route.tables->limits.max_depth == 8);
 }
 

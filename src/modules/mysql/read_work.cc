@@ -63,7 +63,7 @@ class ReadWork final : public http::ExchangeListener, public db::Work, public Po
   void onError(db::Link* link, const db::Error& error) noexcept override;
 
  private:
-  enum class Step : uint8_t { kExplain, kCount, kRows, kEmbed };
+  enum class Step : uint8_t { kExplain, kBegin, kCount, kRows, kEmbed };
 
   tables::OutputOptions outputOptions() const noexcept {
     tables::OutputOptions options;
@@ -76,6 +76,11 @@ class ReadWork final : public http::ExchangeListener, public db::Work, public Po
   void execute(db::Link& link, Step step, db::Statement statement) noexcept {
     step_ = step;
     link.execute(std::move(statement));
+  }
+  // The count and the rows are of one moment: the transaction's first read settles which (REPEATABLE READ).
+  // It ends when the connection is given back, which nobody waits for.
+  void executeCount(db::Link& link) noexcept {
+    execute(link, Step::kBegin, {db::SqlText("START TRANSACTION"), {}});
   }
   void executeRows(db::Link& link) noexcept {
     if (merge_ == std::nullopt) stream_.reserve();
@@ -107,7 +112,7 @@ class ReadWork final : public http::ExchangeListener, public db::Work, public Po
 void ReadWork::onConnection(db::Link& link) noexcept {
   if (!job_.plan.embeds.empty()) merge_.emplace(job_.plan.embeds, options_);
   if (job_.plan.explain) return execute(link, Step::kExplain, std::move(*job_.plan.explain));
-  if (job_.plan.count) return execute(link, Step::kCount, std::move(*job_.plan.count));
+  if (job_.plan.count) return executeCount(link);
   executeRows(link);
 }
 
@@ -119,6 +124,8 @@ bool ReadWork::onRow(db::Link& link, const db::Row& row) noexcept {
   switch (step_) {
     case Step::kExplain:
       if (facts_.rows++ == 0) number_ = explainedRows(*columns_, row);
+      return true;
+    case Step::kBegin:
       return true;
     case Step::kCount:
       number_ = numberIn(*columns_, row, 0);
@@ -162,9 +169,10 @@ void ReadWork::onResult(db::Link& link, const db::Outcome&) noexcept {
     case Step::kExplain:
       facts_.rows = 0;
       // A small number may as well be the right one.
-      if (job_.plan.count && number_ <= kEstimateFrom)
-        return execute(link, Step::kCount, std::move(*job_.plan.count));
+      if (job_.plan.count && number_ <= kEstimateFrom) return executeCount(link);
       return onTotal(link);
+    case Step::kBegin:
+      return execute(link, Step::kCount, std::move(*job_.plan.count));
     case Step::kCount:
       facts_.exact = true;
       return onTotal(link);

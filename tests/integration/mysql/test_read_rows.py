@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import threading
 
 import pytest
 
@@ -134,6 +135,33 @@ def test_counts(rest, mariadb):
         assert answer["Preference-Applied"] == f"count={how}"
         total = int(answer["Content-Range"].split("/")[1])
         assert total == 2000 if how == "estimated" else 500 < total < 8000
+
+
+def test_a_count_is_of_the_same_moment_as_the_rows(start_rest, database):
+    server = start_rest(["notes"], database=database, worker_processes=1)
+    server.mariadb.run("INSERT INTO notes (text) SELECT 'x' FROM seq_1_to_20", database)
+    ends = threading.Event()
+
+    def write():
+        with server.mariadb.client(database) as client:
+            while not ends.is_set():
+                client.run("DELETE FROM notes ORDER BY id LIMIT 5")
+                client.run("INSERT INTO notes (text) SELECT 'x' FROM seq_1_to_5")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        told = set()
+        with server.connect() as wire:
+            for count in ("exact", "estimated") * 100:
+                answer = server.get("notes?order=id", Prefer=f"count={count}", wire=wire)
+                rows = len(answer.json())
+                told.add(rows)
+                assert (answer.status, answer["Content-Range"]) == (200, f"0-{rows - 1}/{rows}")
+    finally:
+        ends.set()
+        writer.join()
+    assert told == {15, 20}
 
 
 def test_head(rest):

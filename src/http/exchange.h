@@ -223,7 +223,10 @@ class Exchange {
   // Whoever ends its side of the connection has gone, and the exchange is aborted then, as a parked one is.
   // Otherwise that may be a client that has nothing more to ask, and waits for its answer. For work that
   // costs much and is of no use to anybody else. The next exchange is as ever.
-  void endWithPeer() noexcept { ends_with_peer_ = true; }
+  void endWithPeer() noexcept {
+    ends_with_peer_ = true;
+    if (open()) port_->endsWithPeer();
+  }
   bool endsWithPeer() const noexcept { return parked_ || ends_with_peer_; }
 
   // A name that any thread may hold and answer by.

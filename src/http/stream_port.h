@@ -36,7 +36,8 @@ class StreamPort {
   virtual void reset() noexcept = 0;  // the answer cannot be completed
   virtual ByteStream* upgrade(const ResponseHead& head,
                               std::unique_ptr<ByteStreamListener> listener) noexcept = 0;
-  virtual void parked() noexcept = 0;  // the request's head is not needed any more
+  virtual void parked() noexcept = 0;        // the request's head is not needed any more
+  virtual void endsWithPeer() noexcept = 0;  // it is to be reset as soon as the peer ends its side
   virtual const net::PeerAddr& peer() const noexcept = 0;
 
  protected:

@@ -55,6 +55,11 @@ void Connection::onIo(uint32_t events) noexcept {
     flush();
     if (closed()) return;
   }
+  if ((events & EPOLLRDHUP) != 0 && has(kWatchesEnd) && has(kReadPaused)) {
+    set(kWatchesEnd, false);  // the poller would repeat it for ever
+    session_->onPeerEnd(*this);
+    if (closed()) return;
+  }
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
     // Input that is about to be offered again is dealt with before more is read.
     if (has(kReadPaused) || has(kReadEnded) || has(kOffersSoon)) {
@@ -249,6 +254,12 @@ void Connection::resumeRead() noexcept {
   if (!has(kInRead)) updatePoller();
 }
 
+void Connection::watchEnd(bool on) noexcept {
+  if (closed() || has(kWatchesEnd) == on) return;
+  set(kWatchesEnd, on);
+  if (on && has(kReadPaused) && !has(kInRead)) updatePoller();
+}
+
 size_t Connection::discardNow(size_t most) noexcept {
   if (closed() || has(kReadPaused) || has(kReadEnded)) return 0;
   const IoResult result = transport_->discard(fd_, most);
@@ -278,8 +289,11 @@ void Connection::readRest() noexcept {
 void Connection::updatePoller() noexcept {
   const bool reads = !has(kReadPaused) && !has(kReadEnded);
   const bool writes = has(kWantsWrite) || has(kConnecting);
-  if (has(kInPoller) && reads == has(kPollsRead) && writes == has(kPollsWrite)) return;
-  const uint32_t events = (reads ? uint32_t{EPOLLIN} : 0U) | (writes ? uint32_t{EPOLLOUT} : 0U);
+  const bool ends = has(kWatchesEnd) && has(kReadPaused) && !has(kReadEnded);
+  if (has(kInPoller) && reads == has(kPollsRead) && writes == has(kPollsWrite) && ends == has(kPollsEnd))
+    return;
+  const uint32_t events = (reads ? uint32_t{EPOLLIN} : 0U) | (writes ? uint32_t{EPOLLOUT} : 0U) |
+                          (ends ? uint32_t{EPOLLRDHUP} : 0U);
   event::Loop& loop = context_.loop();
   const Status status = has(kInPoller) ? loop.modify(fd_, events, *this) : loop.add(fd_, events, *this);
   if (!status.ok()) {
@@ -289,6 +303,7 @@ void Connection::updatePoller() noexcept {
   set(kInPoller, true);
   set(kPollsRead, reads);
   set(kPollsWrite, writes);
+  set(kPollsEnd, ends);
 }
 
 void Connection::setDeadline(uint32_t ms) noexcept {

@@ -73,6 +73,8 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   // Reading goes on by itself until paused; what the kernel holds then waits there.
   void pauseRead() noexcept { flags_ |= kReadPaused; }
   void resumeRead() noexcept;
+  // Whether Session::onPeerEnd is to tell, once, that the peer ends its side while reading is paused.
+  void watchEnd(bool on) noexcept;
   // Reads away at most `most` bytes without looking at them; returns how many, 0 where there are none now or
   // the connection has ended (the next read tells). For onRead, when all input has been consumed.
   size_t discardNow(size_t most) noexcept;
@@ -129,6 +131,8 @@ class Connection final : public event::IoHandler, private event::WheelNode {
     kPollsWrite = 1024,
     kAccepted = 2048,    // came through a listener
     kOffersSoon = 4096,  // the context will call offerInput
+    kWatchesEnd = 8192,
+    kPollsEnd = 16384,  // as kPollsRead
   };
   bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
   void set(Flag flag, bool on) noexcept {

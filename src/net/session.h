@@ -21,6 +21,9 @@ class Session {
   virtual void onRead(Connection&, Chunk& in) noexcept = 0;
   // The peer has ended its side; nothing more will be read. The default closes once what was queued is sent.
   virtual void onReadEnd(Connection&) noexcept;
+  // The same, behind input that has not been read, since reading is paused; only after
+  // Connection::watchEnd(true). What was sent before the end is still there.
+  virtual void onPeerEnd(Connection&) noexcept {}
   // The out queue could not be sent at once; some of it may have gone out (`bytes`).
   virtual void onWriteBlocked(Connection&, size_t bytes) noexcept { static_cast<void>(bytes); }
   // The out queue has become empty.

@@ -336,6 +336,11 @@ void ServerSession::onReadEnd(net::Connection& connection) noexcept {
   }
 }
 
+// Its end stands behind requests that wait for this one.
+void ServerSession::onPeerEnd(net::Connection& connection) noexcept {
+  if (reading_ == Reading::kDone && exchange_.active() && exchange_.endsWithPeer()) connection.close();
+}
+
 void ServerSession::onWriteBlocked(net::Connection& connection, size_t) noexcept {
   if (timed_) blocked_ = true;  // the listener sets it again
   timed_ = false;

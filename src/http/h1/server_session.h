@@ -34,6 +34,7 @@ class ServerSession final : public net::Session, public StreamPort {
   // net::Session
   void onRead(net::Connection& connection, net::Chunk& in) noexcept override;
   void onReadEnd(net::Connection& connection) noexcept override;
+  void onPeerEnd(net::Connection& connection) noexcept override;
   void onWriteBlocked(net::Connection& connection, size_t bytes) noexcept override;
   void onWriteComplete(net::Connection& connection) noexcept override;
   void onTimeout(net::Connection& connection) noexcept override;
@@ -59,6 +60,7 @@ class ServerSession final : public net::Session, public StreamPort {
   ByteStream* upgrade(const ResponseHead& head,
                       std::unique_ptr<ByteStreamListener> listener) noexcept override;
   void parked() noexcept override;
+  void endsWithPeer() noexcept override;
   const net::PeerAddr& peer() const noexcept override { return connection_->peer(); }
 
  private:

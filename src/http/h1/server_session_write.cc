@@ -229,6 +229,7 @@ void ServerSession::endAnswer() noexcept {
 // Those who are told of the end wait until the client has taken the answer; the next request waits with them
 // (readHead), or a place that is given back at the end would still be taken.
 void ServerSession::endExchange() noexcept {
+  connection_->watchEnd(false);
   if (answerWaits()) {
     exchange_.endKeepingUntold();
   } else {
@@ -335,6 +336,11 @@ ByteStream* ServerSession::upgrade(const ResponseHead& head,
 void ServerSession::parked() noexcept {
   if (reading_ != Reading::kBody) giveParkedSlot();
   if (reading_ == Reading::kDone) connection_->resumeRead();  // to hear of the client's end
+  endsWithPeer();
+}
+
+void ServerSession::endsWithPeer() noexcept {
+  connection_->watchEnd(true);
   // A client that has ended its side already is gone.
   if (!busy_ && reading_ == Reading::kDone && connection_->readEnded()) offerLater();
 }

@@ -42,6 +42,7 @@ struct Recorder final : Session, SessionFactory {
       in.consume(in.size());
     }
   }
+  void onPeerEnd(Connection&) noexcept override { log += "peer-end "; }
   void onReadEnd(Connection& c) noexcept override {
     log += "end ";
     if (on_read_end) {
@@ -174,6 +175,47 @@ TEST_CASE("connection: a pause leaves bytes to the kernel until reading goes on"
   peer.write("two");
   REQUIRE(f.net.settle());  // no spin while it is paused
   CHECK(f.session.data == "one");
+  f.session.on_read = nullptr;
+  f.only().resumeRead();
+  REQUIRE(f.net.settle());
+  CHECK(f.session.data == "onetwo");
+}
+
+TEST_CASE("connection: the peer's end is told while reading is paused, once, to who wants it",
+          "[connection]") {
+  Fixture f;
+  f.session.on_read = [](Connection& c, Chunk& in) {
+    in.consume(in.size());
+    c.pauseRead();
+  };
+  SimPeer peer = f.net.connect();
+  bool wanted = true;
+  SECTION("before the pause") {
+    f.only().watchEnd(true);
+    peer.write("one");
+    REQUIRE(f.net.settle());
+    peer.write("two");
+    peer.shutdownWrite();
+  }
+  SECTION("in the pause, of which the poller has been told") {
+    peer.write("one");
+    REQUIRE(f.net.settle());
+    peer.write("two");
+    peer.shutdownWrite();
+    REQUIRE(f.net.settle());
+    f.only().watchEnd(true);
+  }
+  SECTION("not at all") {
+    wanted = false;
+    f.only().watchEnd(true);
+    f.only().watchEnd(false);
+    peer.write("one");
+    REQUIRE(f.net.settle());
+    peer.write("two");
+    peer.shutdownWrite();
+  }
+  REQUIRE(f.net.settle());  // no spin
+  CHECK(f.session.log == (wanted ? "connected read peer-end " : "connected read "));
   f.session.on_read = nullptr;
   f.only().resumeRead();
   REQUIRE(f.net.settle());

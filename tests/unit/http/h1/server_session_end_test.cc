@@ -211,6 +211,26 @@ TEST_CASE("session abort: the listener hears of it exactly once", "[session]") {
     REQUIRE(f.server.settle());
     peer.shutdownWrite();
   }
+  SECTION("end while it works for nobody else, behind more than is read ahead") {
+    peer.write(get("/later") + std::string(70'000, 'x'));
+    REQUIRE(f.server.settle());
+    f.handle.post([](Exchange& e) { e.endWithPeer(); });
+    REQUIRE(f.server.settle());
+    peer.write("and one more");
+    peer.shutdownWrite();
+  }
+  SECTION("end behind more than is read ahead, before it works for nobody else") {
+    peer.write(get("/later") + std::string(70'000, 'x'));
+    peer.shutdownWrite();
+    REQUIRE(f.server.settle());
+    f.handle.post([](Exchange& e) { e.endWithPeer(); });
+  }
+  SECTION("end before it works for nobody else") {
+    peer.write(get("/later"));
+    peer.shutdownWrite();
+    REQUIRE(f.server.settle());
+    f.handle.post([](Exchange& e) { e.endWithPeer(); });
+  }
   SECTION("end while parked, with requests behind") {
     peer.write(get("/park") + get("/hello"));
     REQUIRE(f.server.settle());

@@ -178,10 +178,8 @@ void LoopCore::take() noexcept {
       onPlain();
       return;
     case Step::kFetch:
-      onFetched();
-      return;
     case Step::kSkip:
-      onSkipped();
+      onFetched();
       return;
     case Step::kNextResult:
       if (calls_.code() > 0) return fail();
@@ -243,7 +241,7 @@ void LoopCore::onPlain() noexcept {
 void LoopCore::onFetched() noexcept {
   switch (current_->fetched(calls_.code())) {
     case Fetched::kRow:
-      onRow();
+      if (step_ == Step::kFetch) onRow();
       return;
     case Fetched::kFailed:
       fail();
@@ -268,19 +266,6 @@ void LoopCore::onRow() noexcept {
   watch(EPOLLIN);
   // What TLS has unpacked, or the library may have in its buffer, makes no socket readable.
   if (is_tls_ || !sees_buffer) loop_.armIn(*this, event::Nanos(0));
-}
-
-void LoopCore::onSkipped() noexcept {
-  switch (current_->fetched(calls_.code())) {
-    case Fetched::kRow:
-      return;
-    case Fetched::kFailed:
-      fail();
-      return;
-    case Fetched::kEnd:
-      break;
-  }
-  nextResult();
 }
 
 // The one that was read is over.

@@ -83,7 +83,6 @@ class LoopCore final : public event::Task, public event::IoHandler, public event
   void onPlain() noexcept;
   void onFetched() noexcept;
   void onRow() noexcept;
-  void onSkipped() noexcept;
   void nextResult() noexcept;
   void finish() noexcept;
   void fail() noexcept;

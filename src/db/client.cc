@@ -1,6 +1,8 @@
 #include "db/client.h"
 
 #include <fcntl.h>
+#include <netdb.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <mutex>
@@ -119,8 +121,18 @@ bool askServer(MYSQL* mysql, Session& session, Error& error) {
     return false;
   }
   session.max_packet_bytes = readUint({cells[0].data(), cells[0].size()});
-  for (size_t i = 1; i < cells.size(); ++i) session.server += cells[i] + '\0';
+  for (size_t i = 1; i < cells.size(); ++i) session.server.identity += cells[i] + '\0';
   return true;
+}
+
+// The server's address; empty where it has none that could be connected to again.
+std::string addressOf(int fd) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  if (::getpeername(fd, any, &size) != 0 || any->sa_family == AF_UNIX) return {};
+  char digits[NI_MAXHOST];
+  return ::getnameinfo(any, size, digits, sizeof digits, nullptr, 0, NI_NUMERICHOST) == 0 ? digits : "";
 }
 
 // As few round trips as it takes.
@@ -257,6 +269,7 @@ bool openSession(const Options& options, const Target& target, SessionUse use, S
     error = unavailable(std::move(error));
     return false;
   }
+  if (!local) session.server.address = addressOf(static_cast<int>(mysql->net.fd));
   if (use != SessionUse::kBlocking && !setDriven(mysql.get(), use)) {
     error = {ErrorKind::kUnavailable, CR_SERVER_LOST, "HY000", "the server has ended the connection at once"};
     return false;

@@ -47,7 +47,7 @@ enum class SessionUse : uint8_t {
 struct Session {
   MysqlPtr mysql;
   size_t max_packet_bytes = 0;  // the server's max_allowed_packet: a longer command would end the connection
-  std::string server;           // which one it is, of those that one target may lead to
+  ServerPlace server;
 };
 
 // Connects and sets the session up, waiting for it. False: `error` says why (kUnavailable). Any thread.

@@ -2,6 +2,7 @@
 
 #include "db/client.h"
 #include "db/prepared.h"
+#include "db/spare_sessions.h"
 
 namespace roost::db {
 
@@ -9,7 +10,8 @@ namespace {
 
 class BlockingConnection final : public Connection {
  public:
-  explicit BlockingConnection(Session session) noexcept : session_(std::move(session)) {}
+  explicit BlockingConnection(std::shared_ptr<SharedSession> shared) noexcept
+      : shared_(std::move(shared)), session_(shared_->session) {}
 
   bool run(const Statement& statement, const OnRow& on_row, Error& error) override;
   uint64_t threadId() const noexcept override { return mysql_thread_id(session_.mysql.get()); }
@@ -17,10 +19,12 @@ class BlockingConnection final : public Connection {
   std::string serverVersion() const override { return mysql_get_server_info(session_.mysql.get()); }
 
  private:
-  Session session_;
+  const std::shared_ptr<SharedSession> shared_;
+  Session& session_;
 };
 
 bool BlockingConnection::run(const Statement& statement, const OnRow& on_row, Error& error) {
+  const std::lock_guard<std::timed_mutex> lock(shared_->busy);
   if (executeBytes(statement) > session_.max_packet_bytes) {
     error = tooLarge();
     return false;
@@ -42,13 +46,15 @@ bool BlockingConnection::run(const Statement& statement, const OnRow& on_row, Er
 
 }  // namespace
 
-Result<std::unique_ptr<Connection>> Connection::open(const Options& options, const Target& target) {
-  Session session;
+Result<std::unique_ptr<Connection>> Connection::open(const Options& options, const Target& target,
+                                                     SpareSessions* spares) {
+  auto shared = std::make_shared<SharedSession>();
   Error error;
-  if (!openSession(options, target, SessionUse::kBlocking, session, error)) {
+  if (!openSession(options, target, SessionUse::kBlocking, shared->session, error)) {
     return Status::error(target.label() + ": " + error.message);
   }
-  return std::unique_ptr<Connection>(std::make_unique<BlockingConnection>(std::move(session)));
+  if (spares != nullptr) spares->add(shared);
+  return std::unique_ptr<Connection>(std::make_unique<BlockingConnection>(std::move(shared)));
 }
 
 }  // namespace roost::db

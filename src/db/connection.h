@@ -13,12 +13,16 @@
 
 namespace roost::db {
 
+class SpareSessions;
+
 // One connection that blocks, for threads that may: reading a schema, killing a statement. One thread at a
 // time. Everything goes by prepared statements.
 class Connection {
  public:
-  // Connects to `target` as `options` say (user, TLS, zone, time limits), within connect_timeout_ms.
-  static Result<std::unique_ptr<Connection>> open(const Options& options, const Target& target);
+  // Connects to `target` as `options` say (user, TLS, zone, time limits), within connect_timeout_ms. It is
+  // one of `spares` from then on.
+  static Result<std::unique_ptr<Connection>> open(const Options& options, const Target& target,
+                                                  SpareSessions* spares = nullptr);
   virtual ~Connection() = default;
 
   // Executes, calls `on_row` for each row; `columns` are the result's. False: `error` says why, and where it

@@ -2,13 +2,17 @@
 
 #include <utility>
 
+#include "db/spare_sessions.h"
+
 namespace roost::db {
 
 PooledDatabase::PooledDatabase(const Options& options, Driver driver, uint32_t loop_count,
-                               std::unique_ptr<WireFactory> factory, metrics::Registry* metrics)
+                               std::unique_ptr<WireFactory> factory, metrics::Registry* metrics,
+                               std::shared_ptr<SpareSessions> spares)
     : options_(options),
       driver_(driver),
       cap_(options.max_connections, options.max_waiting, loop_count),
+      spares_(std::move(spares)),
       factory_(std::move(factory)) {
   metrics::Registry& registry = metrics != nullptr ? *metrics : own_metrics_;
   for (uint32_t i = 0; i < loop_count; ++i)
@@ -40,10 +44,11 @@ Result<std::unique_ptr<Database>> Database::create(const Options& options, uint3
   if (driver == Driver::kAuto) driver = hasLoopDriver() ? Driver::kLoop : Driver::kThreads;
   if (driver == Driver::kLoop && !hasLoopDriver())
     return Status::error("this build's MySQL client library has no non-blocking interface");
-  std::unique_ptr<WireFactory> factory = makeWireFactory(options, driver);
+  auto spares = std::make_shared<SpareSessions>();
+  std::unique_ptr<WireFactory> factory = makeWireFactory(options, driver, spares);
   if (factory == nullptr) return Status::error("the threads of the MySQL client could not be started");
-  return std::unique_ptr<Database>(
-      std::make_unique<PooledDatabase>(options, driver, loop_count, std::move(factory), metrics));
+  return std::unique_ptr<Database>(std::make_unique<PooledDatabase>(
+      options, driver, loop_count, std::move(factory), metrics, std::move(spares)));
 }
 
 }  // namespace roost::db

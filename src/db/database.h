@@ -13,7 +13,8 @@ namespace roost::db {
 class PooledDatabase final : public Database {
  public:
   PooledDatabase(const Options& options, Driver driver, uint32_t loop_count,
-                 std::unique_ptr<WireFactory> factory, metrics::Registry* metrics);
+                 std::unique_ptr<WireFactory> factory, metrics::Registry* metrics,
+                 std::shared_ptr<SpareSessions> spares = nullptr);
   ~PooledDatabase() override;
 
   void startLoop(event::Loop& loop) noexcept override;
@@ -22,6 +23,7 @@ class PooledDatabase final : public Database {
   Numbers numbers() const noexcept override;
   const Options& options() const noexcept override { return options_; }
   Driver driver() const noexcept override { return driver_; }
+  std::shared_ptr<SpareSessions> spares() const noexcept override { return spares_; }
   void stop() noexcept override { factory_->stop(); }
 
  private:
@@ -29,6 +31,7 @@ class PooledDatabase final : public Database {
   const Driver driver_;
   metrics::Registry own_metrics_;  // where nobody has given one
   Cap cap_;
+  const std::shared_ptr<SpareSessions> spares_;
   const std::unique_ptr<WireFactory> factory_;
   std::vector<std::unique_ptr<LoopPool>> pools_;
 };

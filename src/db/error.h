@@ -26,4 +26,9 @@ struct Error {
   uint32_t retry_after_s = 0;  // when to ask again: of kUnavailable, the queue; 0: not known
 };
 
+// "Too many connections": of all, of the account, of the account's resources.
+constexpr bool isFull(uint32_t number) noexcept {
+  return number == 1040 || number == 1203 || number == 1226;
+}
+
 }  // namespace roost::db

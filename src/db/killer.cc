@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "db/prepared.h"
+#include "log/log.h"
 
 namespace roost::db {
 
@@ -13,6 +14,9 @@ namespace {
 
 constexpr std::chrono::seconds kKeptOpen{30};
 constexpr uint32_t kLongestMs = 5'000;
+constexpr int kAttempts = 3;  // where a balancer, or a name that has to be verified, may lead elsewhere
+constexpr std::chrono::seconds kSpareBusy{1};
+constexpr std::chrono::seconds kToldAgain{60};
 
 // Where the server does not answer, others wait for their turn: not for long.
 Options ofKiller(Options options) {
@@ -22,7 +26,8 @@ Options ofKiller(Options options) {
   return options;
 }
 
-bool killAt(MYSQL* mysql, uint64_t thread_id, Error& error) {
+bool killBy(Session& session, uint64_t thread_id, Error& error) {
+  MYSQL* const mysql = session.mysql.get();
   if (isMariaDb(mysql)) {
     Prepared prepared(mysql);
     if (prepared.prepare("KILL QUERY ?") && prepared.execute({Value::ofUint(thread_id)})) return true;
@@ -36,14 +41,23 @@ bool killAt(MYSQL* mysql, uint64_t thread_id, Error& error) {
   return false;
 }
 
+Error elsewhere() {
+  return {ErrorKind::kUnavailable, 0, "HY000", "what has its name or address leads to another server"};
+}
+
+// Whether servers are there, though no session at the right one is to be had.
+bool answers(const Error& error) {
+  return isFull(error.number) || error.number == 0;
+}
+
 }  // namespace
 
-Killer::Killer(const Options& options, const Target& target, PendingCalls& calls)
-    : options_(ofKiller(options)), target_(target), calls_(calls) {}
+Killer::Killer(const Options& options, const Target& target, SpareSessions& spares, PendingCalls& calls)
+    : options_(ofKiller(options)), target_(target), spares_(spares), calls_(calls) {}
 
-void Killer::kill(std::string_view server, uint64_t thread_id, uint64_t call_id) {
+void Killer::kill(const ServerPlace& server, uint64_t thread_id, uint64_t call_id) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  orders_.push_back({std::string(server), thread_id, call_id});
+  orders_.push_back({server, thread_id, call_id});
   changed_.notify_one();
 }
 
@@ -72,31 +86,66 @@ bool Killer::next(Order& order) {
 void Killer::run() {
   Order order;
   while (next(order)) {
-    const bool was_open = session_.has_value();
-    bool done = carryOut(order);
-    if (was_open && !session_.has_value()) done = carryOut(order);  // what was kept was dead, or elsewhere
+    Error error;
+    const bool done = carryOut(order, error);
     calls_.killed(order.call_id, done);
-    if (!done && !session_.has_value()) giveUpAll();
+    if (done || error.number == ER_NO_SUCH_THREAD) continue;  // it has gone with its connection
+    tell(error);
+    if (error.kind == ErrorKind::kUnavailable && !answers(error)) giveUpAll();
   }
   session_.reset();
 }
 
-// False: it could not be; without a session because there is none to be had.
-bool Killer::carryOut(const Order& order) {
-  Error error;
-  const bool is_kept = session_.has_value();
-  if (!is_kept) {
+// False: it could not be.
+bool Killer::carryOut(const Order& order, Error& error) {
+  if (session_.has_value() && session_->server.identity == order.server.identity) {
+    if (killBy(*session_, order.thread_id, error)) return true;
+    if (error.kind == ErrorKind::kStatement) return false;
+  }
+  session_.reset();  // it was dead, or is elsewhere
+  if (!open(order, error)) return answers(error) && killBySpare(order, error);
+  if (killBy(*session_, order.thread_id, error)) return true;
+  if (error.kind != ErrorKind::kStatement) session_.reset();
+  return false;
+}
+
+// Opens a session at the order's server.
+bool Killer::open(const Order& order, Error& error) {
+  Target target = target_;
+  // By its address, unless it is to prove that it has the name.
+  const bool by_name = order.server.address.empty() || options_.tls.mode == TlsMode::kVerifyName;
+  if (!by_name) target.host = order.server.address;
+  for (int i = 0; i < kAttempts; ++i) {
     Session session;
-    if (!openSession(options_, target_, SessionUse::kBlocking, session, error)) return false;
-    session_ = std::move(session);
+    if (!openSession(options_, target, SessionUse::kBlocking, session, error)) return false;
+    if (session.server.identity == order.server.identity) {
+      session_ = std::move(session);
+      return true;
+    }
   }
-  if (session_->server != order.server) {
-    if (is_kept) session_.reset();  // a new one may come there
-    return false;
+  error = elsewhere();
+  return false;
+}
+
+// By a session that somebody else has there.
+bool Killer::killBySpare(const Order& order, Error& error) {
+  for (const auto& spare : spares_.all()) {
+    const std::unique_lock<std::timed_mutex> lock(spare->busy, kSpareBusy);
+    if (!lock.owns_lock() || spare->session.server.identity != order.server.identity) continue;
+    Error of_spare;
+    if (killBy(spare->session, order.thread_id, of_spare)) return true;
+    if (of_spare.kind == ErrorKind::kStatement) error = std::move(of_spare);
   }
-  const bool done = killAt(session_->mysql.get(), order.thread_id, error);
-  if (!done && error.kind != ErrorKind::kStatement) session_.reset();
-  return done;
+  return false;
+}
+
+// Not every time.
+void Killer::tell(const Error& error) {
+  const auto now = std::chrono::steady_clock::now();
+  if (told_.has_value() && now - *told_ < kToldAgain) return;
+  told_ = now;
+  LOG_WARN("mysql: {}: a statement that nobody waits for could not be ended and runs on: {}", target_.label(),
+           error.message);
 }
 
 // The server cannot be reached: everybody who waits for that is told, not one after the other in vain.

@@ -49,7 +49,7 @@ class LoopCore final : public event::Task, public event::IoHandler, public event
 
   bool inTransaction() const noexcept { return in_transaction_; }
   uint64_t threadId() const noexcept { return thread_id_; }
-  std::string_view server() const noexcept { return server_; }
+  const ServerPlace& server() const noexcept { return server_; }
   uint64_t prepares() const noexcept { return prepares_; }
   event::Loop& loop() const noexcept { return loop_; }
 
@@ -95,7 +95,7 @@ class LoopCore final : public event::Task, public event::IoHandler, public event
 
   event::Loop& loop_;
   const size_t max_packet_bytes_;
-  const std::string server_;
+  const ServerPlace server_;
   LoopCalls calls_;
   const int fd_;
   const uint64_t thread_id_;

@@ -22,11 +22,6 @@ constexpr int64_t kTrustNs = 250 * kNsPerMs;
 constexpr int64_t kPatienceNs = 5 * kNsPerMs;
 constexpr int64_t kFullToldNs = 60 * kNsPerS;
 
-// "Too many connections": of all, of the account, of the account's resources.
-constexpr bool isFull(uint32_t number) noexcept {
-  return number == 1040 || number == 1203 || number == 1226;
-}
-
 }  // namespace
 
 // Answers of other threads, for one connection of a place.
@@ -51,7 +46,9 @@ class LoopPool::Killing final : public KillCall {
  public:
   Killing(LoopPool& pool, Slot& slot) noexcept : pool_(pool), slot_(slot), generation_(slot.generation()) {}
   void onDone(bool killed) noexcept override {
-    if (pool_.running_) slot_.onKillDone(generation_, killed);
+    if (!pool_.running_) return;
+    if (killed) pool_.counters_.killed.add();
+    slot_.onKillDone(generation_, killed);
   }
 
  private:

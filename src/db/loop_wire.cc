@@ -24,7 +24,7 @@ class LoopWire final : public Wire {
   bool alive() noexcept override { return core_->alive(); }
   bool inTransaction() const noexcept override { return core_->inTransaction(); }
   uint64_t threadId() const noexcept override { return core_->threadId(); }
-  std::string_view server() const noexcept override { return core_->server(); }
+  const ServerPlace& server() const noexcept override { return core_->server(); }
   uint64_t prepares() const noexcept override { return core_->prepares(); }
 
  private:

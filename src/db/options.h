@@ -14,6 +14,12 @@ struct Target {
   std::string label() const;  // for the log: "db.example.org:3306", "/run/mysqld/mysqld.sock"
 };
 
+// Which server a connection leads to, where a target's name or address stands for several.
+struct ServerPlace {
+  std::string identity;  // what it says of itself
+  std::string address;   // where it has been reached, in digits; empty: by a Unix socket
+};
+
 enum class TlsMode : uint8_t {
   kOff,
   kRequired,    // whoever answers: against listeners only. With a ca_file as kVerifyCa

@@ -22,6 +22,7 @@ namespace roost::db {
 
 class Link;
 class Pool;
+class SpareSessions;
 class Work;
 
 // A Work's place in a pool's queue, for the pool alone.
@@ -157,6 +158,8 @@ class Database {
   virtual Numbers numbers() const noexcept = 0;          // any thread
   virtual const Options& options() const noexcept = 0;
   virtual Driver driver() const noexcept = 0;  // never kAuto
+  // For sessions of others' that may end a statement where the server takes no further one.
+  virtual std::shared_ptr<SpareSessions> spares() const noexcept = 0;
   // Ends the threads, in bounded time whatever the server does. Main thread, after the loops have ended.
   virtual void stop() noexcept = 0;
 };

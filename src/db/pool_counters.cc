@@ -20,7 +20,7 @@ PoolCounters::PoolCounters(metrics::Registry& registry)
       connect_failures(
           registry.counter({"roost_mysql_connect_failures_total", "Connections that failed to open.", ""})),
       killed(registry.counter(
-          {"roost_mysql_killed_total", "Statements killed: too slow, or their client had gone.", ""})),
+          {"roost_mysql_killed_total", "Kills carried out: too slow, or their client had gone.", ""})),
       queue_full(
           registry.counter({"roost_mysql_queue_full_total", "Requests refused: too many were waiting.", ""})),
       queue_timeouts(registry.counter(

@@ -233,7 +233,6 @@ void Slot::release() noexcept {
 void Slot::kill() noexcept {
   kill_ = Kill::kAsked;
   kill_at_ns_ = kNever;
-  pool_.counters_.killed.add();
   pool_.kill(*this, *wire_);
 }
 

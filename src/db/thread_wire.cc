@@ -62,7 +62,7 @@ class Core final : public ThreadSession, public event::IoHandler, public std::en
   void leave() noexcept override;
   bool inTransaction() const noexcept { return in_transaction_; }
   uint64_t threadId() const noexcept { return thread_id_; }
-  std::string_view server() const noexcept { return server_; }
+  const ServerPlace& server() const noexcept { return server_; }
   uint64_t prepares() const noexcept { return prepares_.load(std::memory_order_relaxed); }
   event::Loop& loop() const noexcept { return home_; }
 
@@ -95,7 +95,7 @@ class Core final : public ThreadSession, public event::IoHandler, public std::en
 
   event::Loop& home_;
   const size_t max_packet_bytes_;
-  const std::string server_;
+  const ServerPlace server_;
   MysqlPtr mysql_;  // the thread's, once it serves
   const bool begins_plainly_;
   // The loop's own name of the socket, since the library closes its own when it likes.
@@ -363,7 +363,7 @@ class ThreadWire final : public Wire {
   bool alive() noexcept override { return core_->alive(); }
   bool inTransaction() const noexcept override { return core_->inTransaction(); }
   uint64_t threadId() const noexcept override { return core_->threadId(); }
-  std::string_view server() const noexcept override { return core_->server(); }
+  const ServerPlace& server() const noexcept override { return core_->server(); }
   uint64_t prepares() const noexcept override { return core_->prepares(); }
 
  private:

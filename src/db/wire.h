@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 
 #include "db/error.h"
+#include "db/options.h"
 #include "db/pool.h"
 #include "db/row.h"
 #include "db/value.h"
@@ -18,6 +18,8 @@ class Loop;
 }
 
 namespace roost::db {
+
+class SpareSessions;
 
 // Told of what happens on one Wire, on its loop's thread. Calls may come from within Wire::execute() and
 // Wire::resume(); a Wire may be destroyed from within any of them.
@@ -49,8 +51,7 @@ class Wire {
   // After the last statement; after one that failed, what it was before, since the server does not say.
   virtual bool inTransaction() const noexcept = 0;
   virtual uint64_t threadId() const noexcept = 0;  // the server's number of it
-  // Which server it leads to, where a target's name or address stands for several.
-  virtual std::string_view server() const noexcept = 0;
+  virtual const ServerPlace& server() const noexcept = 0;
   virtual uint64_t prepares() const noexcept = 0;  // how many statements it has prepared so far
 };
 
@@ -81,7 +82,7 @@ class WireFactory {
   virtual void connect(event::Loop& loop, size_t target, std::unique_ptr<ConnectCall> call) noexcept = 0;
   // KILL QUERY, at once, however many connects are hanging, and at that server of the target's alone. What
   // that statement's wire tells is how it ended. Exactly one answer, as of connect().
-  virtual void kill(event::Loop& loop, size_t target, std::string_view server, uint64_t thread_id,
+  virtual void kill(event::Loop& loop, size_t target, const ServerPlace& server, uint64_t thread_id,
                     std::unique_ptr<KillCall> call) noexcept = 0;
   // The loop is about to end: its calls are destroyed unanswered, and none follow. On its thread.
   virtual void forget(event::Loop& loop) noexcept { (void)loop; }
@@ -90,7 +91,8 @@ class WireFactory {
 
 // Whether the client library of this build has a non-blocking interface (Driver::kLoop).
 bool hasLoopDriver() noexcept;
-// `driver` is not kAuto.
-std::unique_ptr<WireFactory> makeWireFactory(const Options& options, Driver driver);
+// `driver` is not kAuto. Statements are ended by `spares`, too, where no session is to be had for that.
+std::unique_ptr<WireFactory> makeWireFactory(const Options& options, Driver driver,
+                                             std::shared_ptr<SpareSessions> spares = nullptr);
 
 }  // namespace roost::db

@@ -13,6 +13,7 @@
 #include "db/killer.h"
 #include "db/loop_wire.h"
 #include "db/pending_calls.h"
+#include "db/spare_sessions.h"
 #include "db/thread_wire.h"
 #include "db/wire.h"
 #include "event/loop.h"
@@ -31,7 +32,10 @@ struct Worker {
 // What the threads stand on. It outlives them, and they may outlive the factory: one that hangs in the
 // resolver of names cannot be ended.
 struct Ground {
-  explicit Ground(const Options& from, Driver which) : options(from), driver(which) {
+  Ground(const Options& from, Driver which, std::shared_ptr<SpareSessions> spare)
+      : options(from),
+        driver(which),
+        spares(spare != nullptr ? std::move(spare) : std::make_shared<SpareSessions>()) {
     targets.push_back(options.primary);
     targets.insert(targets.end(), options.replicas.begin(), options.replicas.end());
     connecting.resize(targets.size());
@@ -40,6 +44,7 @@ struct Ground {
 
   const Options options;
   const Driver driver;
+  const std::shared_ptr<SpareSessions> spares;
   std::vector<Target> targets;
   PendingCalls calls;
 
@@ -141,11 +146,12 @@ void connectOnThread(Ground& ground, size_t target, uint64_t id) {
 
 class Factory final : public WireFactory {
  public:
-  Factory(const Options& options, Driver driver) : ground_(std::make_shared<Ground>(options, driver)) {}
+  Factory(const Options& options, Driver driver, std::shared_ptr<SpareSessions> spares)
+      : ground_(std::make_shared<Ground>(options, driver, std::move(spares))) {}
   ~Factory() override { stop(); }
 
   void connect(event::Loop& loop, size_t target, std::unique_ptr<ConnectCall> call) noexcept override;
-  void kill(event::Loop& loop, size_t target, std::string_view server, uint64_t thread_id,
+  void kill(event::Loop& loop, size_t target, const ServerPlace& server, uint64_t thread_id,
             std::unique_ptr<KillCall> call) noexcept override;
   void forget(event::Loop& loop) noexcept override { ground_->calls.forget(loop); }
   void stop() noexcept override;
@@ -188,14 +194,15 @@ const char* Factory::startConnecting(size_t target, uint64_t id) {
   return "no thread";
 }
 
-void Factory::kill(event::Loop& loop, size_t target, std::string_view server, uint64_t thread_id,
+void Factory::kill(event::Loop& loop, size_t target, const ServerPlace& server, uint64_t thread_id,
                    std::unique_ptr<KillCall> call) noexcept {
   const uint64_t id = ground_->calls.add(loop, std::move(call));
   const std::lock_guard<std::mutex> lock(ground_->mutex);
   if (ground_->stopping) return;
   auto& killer = ground_->killers[target];
   if (killer == nullptr) {
-    killer = std::make_unique<Killer>(ground_->options, ground_->targets[target], ground_->calls);
+    killer = std::make_unique<Killer>(ground_->options, ground_->targets[target], *ground_->spares,
+                                      ground_->calls);
     if (!startThread(ground_, [ground = ground_, running = killer.get()] { running->run(); })) {
       killer.reset();
       ground_->calls.killed(id, false);
@@ -229,8 +236,9 @@ bool hasLoopDriver() noexcept {
   return ROOST_MARIADB_CLIENT != 0;
 }
 
-std::unique_ptr<WireFactory> makeWireFactory(const Options& options, Driver driver) {
-  return std::make_unique<Factory>(options, driver);
+std::unique_ptr<WireFactory> makeWireFactory(const Options& options, Driver driver,
+                                             std::shared_ptr<SpareSessions> spares) {
+  return std::make_unique<Factory>(options, driver, std::move(spares));
 }
 
 }  // namespace roost::db

@@ -174,13 +174,14 @@ CatalogKeeper::~CatalogKeeper() {
   stop();
 }
 
-CatalogKeeper::Open CatalogKeeper::openPrimary(const db::Options& options) {
-  return [options = [&options] {
+CatalogKeeper::Open CatalogKeeper::openPrimary(const db::Options& options,
+                                               std::shared_ptr<db::SpareSessions> spares) {
+  return [spares = std::move(spares), options = [&options] {
     db::Options own = options;
     const bool limited = own.query_timeout_ms != 0 && own.query_timeout_ms < kStatementLimitMs;
     if (!limited) own.query_timeout_ms = kStatementLimitMs;
     return own;
-  }()] { return db::Connection::open(options, options.primary); };
+  }()] { return db::Connection::open(options, options.primary, spares.get()); };
 }
 
 void CatalogKeeper::start() {

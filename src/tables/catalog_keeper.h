@@ -11,6 +11,7 @@
 
 namespace roost::db {
 class Connection;
+class SpareSessions;
 struct Options;
 }  // namespace roost::db
 
@@ -42,7 +43,8 @@ class CatalogKeeper {
   CatalogKeeper& operator=(const CatalogKeeper&) = delete;
 
   // How to reach the primary; its statements may take so long at most as keeping a schema can wait.
-  static Open openPrimary(const db::Options& options);
+  // The connection is one of `spares`.
+  static Open openPrimary(const db::Options& options, std::shared_ptr<db::SpareSessions> spares);
 
   void start();
   void look() noexcept;    // now, whether the schema is still the same: a statement was refused

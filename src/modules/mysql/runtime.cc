@@ -44,7 +44,7 @@ Status Runtime::start(const module::StartContext& context) {
   keeper.time_zone = options.time_zone;
   keeper.poll_ms = static_cast<uint32_t>(context.config["mysql"]["schema_poll_s"].asInt()) * kMsPerS;
   keeper_ = std::make_unique<tables::CatalogKeeper>(
-      std::move(keeper), tables::CatalogKeeper::openPrimary(options),
+      std::move(keeper), tables::CatalogKeeper::openPrimary(options, database_->spares()),
       [this](const std::shared_ptr<const tables::Catalog>& catalog) { onCatalog(catalog); });
   keeper_->start();
   return {};

@@ -37,6 +37,7 @@
 #include "db/options.h"
 #include "db/wire.h"
 #include "event/loop.h"
+#include "log/log.h"
 
 namespace {
 
@@ -360,6 +361,7 @@ int main(int argc, char** argv) {
     words[word.substr(0, equals)] = word.substr(equals + 1);
   }
   if (argc < 2) return 2;
+  log::setLevel(log::Level::kError);  // what stands in stderr is a failure
   Probe probe(optionsOf(words), std::string(argv[1]) == "threads" ? db::Driver::kThreads : db::Driver::kLoop);
   std::string line;
   while (std::getline(std::cin, line)) probe.obey(line);

@@ -5,7 +5,7 @@
         gate.fill()                          # and who connects finds a backlog that is full
         gate.open()                          # passes again
 
-    with NameServer() as names:              # answers every question for an IPv4 address with 127.0.0.1
+    with NameServer() as names:              # answers every question for an IPv4 address with `target`: 127.0.0.1
         subprocess.Popen(..., preexec_fn=names.enter)   # a process that asks nobody else, by a resolv.conf of its own
         names.silent = True                  # answers no more
 """
@@ -158,6 +158,7 @@ class NameServer:
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind((self.address, 53))
         self.socket.settimeout(0.1)
+        self.target = "127.0.0.1"
         self.silent, self.asked, self.unanswered, self.ended = False, 0, 0, False
         self.folder = tempfile.TemporaryDirectory(prefix="roost-dns-")
         pathlib.Path(self.folder.name, "resolv.conf").write_text(f"nameserver {self.address}\noptions timeout:{retry_s}\n")
@@ -197,11 +198,10 @@ class NameServer:
                 continue
             self.socket.sendto(self._answer(question), client)
 
-    @staticmethod
-    def _answer(question):
+    def _answer(self, question):
         end = question.index(b"\0", 12) + 5
         is_ipv4 = question[end - 4:end - 2] == b"\0\1"
-        record = b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 0, 4) + bytes([127, 0, 0, 1]) if is_ipv4 else b""
+        record = b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 0, 4) + socket.inet_aton(self.target) if is_ipv4 else b""
         return question[:2] + struct.pack(">HHHHH", 0x8180, 1, int(is_ipv4), 0, 0) + question[12:end] + record
 
     def __enter__(self):

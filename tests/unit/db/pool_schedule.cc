@@ -95,6 +95,7 @@ class Schedule {
   Client* anyClient();
   SimWire* anyWire();
   void answerWire(SimWire& wire);
+  void answerKill(size_t index = 0, bool killed = true);
   void onExecute(SimWire& wire);
   void checkExecution(SimWire& wire, uint64_t number);
   void check();
@@ -116,6 +117,7 @@ class Schedule {
   std::vector<bool> stopped_;
   std::unique_ptr<PooledDatabase> database_;
   std::vector<std::unique_ptr<Client>> clients_;
+  uint64_t killed_ = 0;
   std::map<Link*, uint64_t> holders_;          // and the client that has it
   std::map<uint64_t, Sent> sent_;              // by number
   std::map<uint64_t, uint64_t> transactions_;  // a wire's, and whose it is
@@ -395,7 +397,7 @@ void Schedule::step() {
       }
       break;
     case 8:
-      if (!db_->kills().empty()) db_->answerKill(below(db_->kills().size()), !oneIn(8));
+      if (!db_->kills().empty()) answerKill(below(db_->kills().size()), !oneIn(8));
       break;
     case 9:
     case 10:
@@ -452,10 +454,15 @@ void Schedule::turnAll() {
   }
 }
 
+void Schedule::answerKill(size_t index, bool killed) {
+  if (killed && !stopped_[db_->kills()[index].loop->index()]) ++killed_;
+  db_->answerKill(index, killed);
+}
+
 // All servers answer, and well.
 void Schedule::answerEverything() {
   while (!db_->attempts().empty()) db_->accept();
-  while (!db_->kills().empty()) db_->answerKill();
+  while (!db_->kills().empty()) answerKill();
   for (bool again = true; again && wrong_.empty();) {
     again = false;
     for (size_t i = 0; i < db_->wires().size(); ++i) {
@@ -557,12 +564,13 @@ void Schedule::closeDown() {
     wrong("one is not told the end");
   if (!db_->wires().empty()) wrong("a connection is open after the end");
   while (!db_->attempts().empty()) db_->accept();
-  while (!db_->kills().empty()) db_->answerKill();
+  while (!db_->kills().empty()) answerKill();
   if (!db_->wires().empty()) wrong("a connection is open that came after the end");
   turnAll();
   const Numbers numbers = database_->numbers();
   if (numbers.connections + numbers.in_use + numbers.waiting != 0)
     wrong("something is counted after the end");
+  if (numbers.killed != killed_) wrong("killed is not what the servers said");
   tally_.killed += numbers.killed;
   clients_.clear();
   if (!holders_.empty()) wrong("somebody has a connection after the end");

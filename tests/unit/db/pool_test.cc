@@ -314,6 +314,7 @@ TEST_CASE("a client that leaves has its statement killed, and the connection goe
     wire.result();
     fixture.db->answerKill();
   }
+  CHECK(fixture.database->numbers().killed == 1);
   REQUIRE(wire.text() == "DO NULL");
   auto next = reader();
   fixture.ask(*next);
@@ -358,6 +359,7 @@ TEST_CASE("a connection whose kill nobody knows of is not used again", "[db]") {
   }
   CHECK(fixture.db->wires().empty());
   CHECK(fixture.database->numbers().in_use == 0);
+  CHECK(fixture.database->numbers().killed == 0);
   auto next = reader();
   fixture.open(*next);
   CHECK(next->take() == "connection;");

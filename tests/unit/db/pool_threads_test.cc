@@ -43,12 +43,13 @@ class PromptWire final : public Wire {
   bool alive() noexcept override { return true; }
   bool inTransaction() const noexcept override { return false; }
   uint64_t threadId() const noexcept override { return 1; }
-  std::string_view server() const noexcept override { return {}; }
+  const ServerPlace& server() const noexcept override { return server_; }
   uint64_t prepares() const noexcept override { return 0; }
 
  private:
   event::Loop& loop_;
   Count& count_;
+  const ServerPlace server_;
   WireListener* listener_ = nullptr;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
@@ -62,7 +63,7 @@ class PromptFactory final : public WireFactory {
       kept->onConnected(std::make_unique<PromptWire>(loop, count_));
     }));
   }
-  void kill(event::Loop& loop, size_t, std::string_view, uint64_t,
+  void kill(event::Loop& loop, size_t, const ServerPlace&, uint64_t,
             std::unique_ptr<KillCall> call) noexcept override {
     loop.post(event::makeTask([kept = std::move(call)] { kept->onDone(true); }));
   }

@@ -95,15 +95,15 @@ void SimDb::refuse(size_t index, uint32_t number) {
   attempt.call->onFailed(error);
 }
 
-void SimDb::kill(event::Loop&, size_t target, std::string_view server, uint64_t thread_id,
+void SimDb::kill(event::Loop& loop, size_t target, const ServerPlace& server, uint64_t thread_id,
                  std::unique_ptr<KillCall> call) noexcept {
   SimWire* const killed = wire(thread_id);
-  if (killed == nullptr || killed->target != target || killed->server() != server) {
+  if (killed == nullptr || killed->target != target || killed->server().identity != server.identity) {
     wrong("kills what is not there");
   } else {
     ++killed->kills_open;
   }
-  kills_.push_back({thread_id, std::move(call)});
+  kills_.push_back({&loop, thread_id, std::move(call)});
 }
 
 void SimDb::answerKill(size_t index, bool killed) {

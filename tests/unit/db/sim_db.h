@@ -48,13 +48,14 @@ class SimWire final : public Wire {
   bool alive() noexcept override { return is_alive; }
   bool inTransaction() const noexcept override { return transaction; }
   uint64_t threadId() const noexcept override { return id; }
-  std::string_view server() const noexcept override { return "server of scripts"; }
+  const ServerPlace& server() const noexcept override { return server_; }
   uint64_t prepares() const noexcept override { return executed_; }
 
  private:
   SimDb& database_;
   WireListener* listener_ = nullptr;
   const Statement* statement_ = nullptr;
+  const ServerPlace server_{"server of scripts", ""};
   ResultColumns columns_;
   uint64_t executed_ = 0;
 };
@@ -68,6 +69,7 @@ class SimDb final : public WireFactory {
     std::unique_ptr<ConnectCall> call;
   };
   struct Kill {
+    event::Loop* loop;
     uint64_t thread_id;
     std::unique_ptr<KillCall> call;
   };
@@ -90,7 +92,7 @@ class SimDb final : public WireFactory {
 
   // ---- WireFactory ----
   void connect(event::Loop& loop, size_t target, std::unique_ptr<ConnectCall> call) noexcept override;
-  void kill(event::Loop& loop, size_t target, std::string_view server, uint64_t thread_id,
+  void kill(event::Loop& loop, size_t target, const ServerPlace& server, uint64_t thread_id,
             std::unique_ptr<KillCall> call) noexcept override;
   void stop() noexcept override { stopped = true; }
 

@@ -139,6 +139,7 @@ void AnswerReader::take(std::string_view bytes) {
 
 void AnswerReader::end() noexcept {
   if (has_head_ && until_close_) answer_.complete = true;
+  answer_.given_up = !answer_.complete;
 }
 
 // Whether there was one.
@@ -209,7 +210,7 @@ Result<Explanation> explain(const ServerConfig& config, config::Node root, modul
   DatabaseHost database;
   Status status;
   if (registry.usesDatabase()) status = database.open(root, 1, metrics);
-  if (status.ok()) status = registry.start({sys, 1, root, &metrics, hub, database.database()});
+  if (status.ok()) status = registry.start({sys, 1, root, &metrics, hub, nullptr});
   if (!status.ok()) return status;
   Explanation explanation;
   AnswerReader reader(request.method == "HEAD");

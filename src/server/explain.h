@@ -38,6 +38,7 @@ struct Answer {
   std::string begin;                 // of the content, at most kShownBytes
   uint64_t content_bytes = 0;        // that were read
   bool complete = false;             // else it was cut off, or more than kMostBytes would have come
+  bool given_up = false;             // the server has closed before it was complete
 
   static constexpr size_t kShownBytes = 400;
   static constexpr uint64_t kMostBytes = 16 << 20;
@@ -72,7 +73,8 @@ struct Explanation {
 };
 
 // Starts the modules on one loop without listeners, asks, and waits for kExplainMs at most. Nothing is
-// written: no log, no pid file. Main thread; the log has not been started. `config` and what `root` belongs
+// written: no log, no pid file; and no database is asked: who needs one says what for, and gives its answer
+// up. Main thread; the log has not been started. `config` and what `root` belongs
 // to outlive the call. Errors: what keeps the server from starting.
 inline constexpr int kExplainMs = 10'000;
 Result<Explanation> explain(const ServerConfig& config, config::Node root, module::Registry& registry,

@@ -144,6 +144,7 @@ void headLines(std::string& out, std::string_view label, std::string_view head) 
 void answerLines(std::string& out, const Answer& answer) {
   for (const std::string& interim : answer.interim) headLines(out, "interim", interim);
   if (answer.head.empty()) {
+    if (answer.given_up) return line(out, "answer", "not here: the handler says what it depends on");
     line(out, "answer", fmt::format("none within {} s: the handler waits for something", kExplainMs / 1000));
     return;
   }

@@ -93,7 +93,8 @@ int explainOne(const ExplainRequest& request, const ServerConfig& config, config
   const auto explanation = explain(config, root, registry, realSys(), request);
   if (!explanation.ok()) return fail(explanation.status().message());
   const int code = print(report(request, *explanation));
-  return explanation->answer.head.empty() ? kCannotServe : code;
+  const Answer& answer = explanation->answer;
+  return answer.head.empty() && !answer.given_up ? kCannotServe : code;
 }
 
 int checkSystemFor(const CommandLine& line, uint64_t fd_tables) {

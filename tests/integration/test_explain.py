@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from roost_server import BASE_CONFIG, merged, run_server
+from roost_server import BASE_CONFIG, HAS_MYSQL, merged, run_server
 
 CONFIG = {"http": {"sites": [
     {"host": ["example.org", "*.example.org"], "routes": [
@@ -77,6 +77,41 @@ def test_what_is_said(explain, request_text, arguments, expected):
     lines = said(result)
     for line in expected:
         assert line in lines, result.stdout
+
+
+DATABASE = {"mysql": {"mysql_started": "on", "address": "192.0.2.1", "user": "shop", "database_name": "shop"},
+            "http": {"sites": [{"host": ["*"], "routes": [
+                {"path": "/data/", "mysql_rest": {"tables": [{"name": "orders", "alias": "sold", "where": "status=neq.x", "methods": ["GET", "PATCH"]}],
+                                                  "batch": True}},
+                {"path": "/spent/{city}", "mysql_query": {"sql": "SELECT * FROM t WHERE city = :city AND n > :n",
+                                                          "parameters": {"city": {}, "n": {"type": "integer"}}}},
+                {"path": "/add", "mysql_query": {"sql": ["INSERT INTO t VALUES (:n)", "DELETE FROM u"],
+                                                 "parameters": {"n": {"from": "query"}}}}]}]}}
+LEFT = ["- the answer is the database's, which is not asked here", "answer not here: the handler says what it depends on"]
+
+
+@pytest.mark.skipif(not HAS_MYSQL, reason="this build lacks some of its keys")
+@pytest.mark.parametrize("request_text, expected", [
+    ("/data/sold?id=eq.1", ["route /data/ (for /data/sold)", "handler mysql_rest", "- only rows with status=neq.x",
+                            '- reads the table orders as "sold"', *LEFT]),
+    ("PATCH /data/sold?id=eq.1", ['- changes rows of the table orders as "sold"', *LEFT]),
+    ("OPTIONS /data/sold", ['- tells what may be done with orders as "sold"', *LEFT]),
+    ("/data/", ["- describes the tables of this route: an OpenAPI document, or a page", *LEFT]),
+    ("POST /data/batch", ["- carries out operations in one transaction", *LEFT]),
+    ("/data/batch", ["answer 405 Method Not Allowed", "Allow: OPTIONS, POST"]),
+    ("/data/orders", ['- answers 404 unknown_table: there is no "orders" here', "answer 404 Not Found"]),
+    ("POST /data/sold", ["answer 405 Method Not Allowed", "Allow: OPTIONS, GET, HEAD, PATCH"]),
+    ("/data/sold?id=1", ["answer 400 Bad Request"]),
+    ("/spent/Bonn?n=3", ["handler mysql_query", "- executes with 2 values: SELECT * FROM t WHERE city = ? AND n > ?", "- in no transaction", *LEFT]),
+    ("/spent/Bonn?n=x", ["answer 400 Bad Request"]),
+    ("POST /add?n=1", ["- executes with 1 values: INSERT INTO t VALUES (?)", "- executes with 0 values: DELETE FROM u",
+                       "- all of it in one transaction", *LEFT]),
+])
+def test_what_a_database_would_be_asked(explain, request_text, expected):
+    """There is none, and nothing waits for it."""
+    lines = said(explain(request_text, config=DATABASE))
+    for line in expected:
+        assert line in lines, lines
 
 
 def test_nothing_is_opened_or_written(explain, tmp_path):

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 #include "http/exchange.h"
 #include "http/trace.h"
@@ -47,6 +48,12 @@ void replyProblem(http::Exchange& exchange, const tables::Problem& problem, cons
   if (extra.retry_after_s != 0) head.addNumber("Retry-After", extra.retry_after_s);
   if (extra.lines != nullptr) head.addAll(*extra.lines);
   exchange.reply(head, bodyOf(problem, extra));
+}
+
+void leaveToDatabase(http::Exchange& exchange, std::string what) {
+  exchange.trace()->note(std::move(what));
+  exchange.trace()->note("the answer is the database's, which is not asked here");
+  exchange.abandon();
 }
 
 void replyNotAllowed(http::Exchange& exchange, std::string_view allow, std::string_view detail) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "tables/problem.h"
@@ -22,6 +23,10 @@ struct ProblemExtra {
 
 // The whole answer. REQUIRES: !exchange.headSent().
 void replyProblem(http::Exchange& exchange, const tables::Problem& problem, const ProblemExtra& extra = {});
+
+// Of a request that is explained: says so, and gives the answer up, since it is the database's, which is not
+// asked.
+void leaveToDatabase(http::Exchange& exchange, std::string what);
 
 // 405 with what is allowed: "GET, HEAD, POST".
 void replyNotAllowed(http::Exchange& exchange, std::string_view allow, std::string_view detail);

@@ -31,6 +31,10 @@ bool isOfConfiguration(const db::Error& error, const Problem& problem) noexcept 
   return problem.code == "schema_changed" && error.number != kAlteredMeanwhile;
 }
 
+Problem notAcceptableHere() {
+  return {406, "not_acceptable", "Accept names nothing that this can be sent as", "application/json", {}};
+}
+
 // One request. Owned by its exchange; loop thread.
 class QueryRun final : public http::ExchangeListener, public db::Work {
  public:
@@ -115,11 +119,7 @@ void QueryRun::onBody(std::string_view piece, bool fin) noexcept {
 
 void QueryRun::start() noexcept {
   Problem problem;
-  if (!chooseForm(exchange_.request(), form_)) {
-    problem = {
-        406, "not_acceptable", "Accept names nothing that this can be sent as", "application/json", {}};
-    return replyProblem(exchange_, problem);
-  }
+  if (!chooseForm(exchange_.request(), form_)) return replyProblem(exchange_, notAcceptableHere());
   if (!route_->arguments().read(exchange_, body_, values_, problem)) return replyProblem(exchange_, problem);
   if (config_.cache_s != 0) {
     const int64_t now_ns = exchange_.context().loop().nowNs();
@@ -332,6 +332,22 @@ void QueryRun::onError(db::Link* link, const db::Error& error) noexcept {
   replyProblem(exchange_, problem, extra);
 }
 
+// There are no connections then.
+void explain(http::Exchange& exchange, const QueryRoute& route) {
+  const QueryRouteConfig& config = route.config();
+  Form form;
+  Problem problem;
+  std::vector<db::Value> values;
+  if (!chooseForm(exchange.request(), form)) return replyProblem(exchange, notAcceptableHere());
+  if (!route.arguments().read(exchange, {}, values, problem)) return replyProblem(exchange, problem);
+  for (const tables::NamedSql& statement : config.statements) {
+    exchange.trace()->note(
+        fmt::format("executes with {} values: {}", statement.arguments.size(), statement.text.view()));
+  }
+  const bool together = config.transaction && config.statements.size() > 1;
+  leaveToDatabase(exchange, together ? "all of it in one transaction" : "in no transaction");
+}
+
 }  // namespace
 
 void QueryHandler::handle(http::Exchange& exchange) const noexcept {
@@ -345,6 +361,7 @@ void QueryHandler::handle(http::Exchange& exchange) const noexcept {
     }
     return replyNotAllowed(exchange, allow, fmt::format("this takes {}", allow));
   }
+  if (exchange.trace() != nullptr) return explain(exchange, *route_);
   auto run = std::make_unique<QueryRun>(exchange, route_, runtime_.pool(exchange.context().index()));
   QueryRun& made = *run;
   const bool has_body = exchange.hasBody();

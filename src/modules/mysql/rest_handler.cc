@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "http/exchange.h"
@@ -9,6 +10,7 @@
 #include "modules/mysql/read_work.h"
 #include "modules/mysql/write_handler.h"
 #include "push/hub.h"
+#include "tables/query.h"
 
 namespace roost::modules::mysql {
 namespace {
@@ -60,9 +62,45 @@ void replyUnknown(http::Exchange& exchange, std::string_view name) {
   replyProblem(exchange, {404, "unknown_table", fmt::format("there is no \"{}\" here", name), {}, {}});
 }
 
+// False: the answer has been given.
+bool takesBatch(http::Exchange& exchange) {
+  constexpr std::string_view kAllow = "OPTIONS, POST";
+  const Method method = exchange.method();
+  if (method == Method::kOptions) {
+    replyOptions(exchange, kAllow);
+  } else if (method != Method::kPost) {
+    replyNotAllowed(exchange, kAllow, "a batch is sent by POST");
+  }
+  return method == Method::kPost;
+}
+
+std::string_view verbOf(uint8_t action) noexcept {
+  switch (action) {
+    case tables::kRead:
+      return "reads";
+    case tables::kInsert:
+      return "inserts into";
+    case tables::kUpdate:
+      return "changes rows of";
+    case tables::kUpsert:
+      return "inserts or replaces a row of";
+    default:
+      return "deletes rows of";
+  }
+}
+
+const tables::TableConfig* findIn(const tables::RestConfig& config, std::string_view name) noexcept {
+  const auto found =
+      std::find_if(config.tables.begin(), config.tables.end(), [name](const tables::TableConfig& table) {
+        return name == (table.alias.empty() ? table.name : table.alias);
+      });
+  return found != config.tables.end() ? &*found : nullptr;
+}
+
 }  // namespace
 
 void RestHandler::handle(http::Exchange& exchange) const noexcept {
+  if (exchange.trace() != nullptr) return explain(exchange);
   const std::shared_ptr<const tables::Exposure>& exposure = route_->exposure(exchange.context().index());
   if (exposure == nullptr) {
     ProblemExtra extra;
@@ -70,8 +108,7 @@ void RestHandler::handle(http::Exchange& exchange) const noexcept {
     return replyProblem(exchange,
                         {503, "schema_unavailable", "the database has not been reached yet", {}, {}}, extra);
   }
-  const std::string_view path = exchange.path();
-  const std::string_view name = path.substr(std::min(base_.size(), path.size()));
+  const std::string_view name = nameIn(exchange);
   const Description* const description = route_->description(exchange.context().index());
   if (name.empty() && description != nullptr) return replyDescription(exchange, *description);
   if (route_->config().batch && name == kBatch) return handleBatch(exchange, exposure);
@@ -96,11 +133,39 @@ void RestHandler::handleTable(http::Exchange& exchange, std::shared_ptr<const ta
 
 void RestHandler::handleBatch(http::Exchange& exchange,
                               std::shared_ptr<const tables::Exposure> exposure) const noexcept {
+  if (takesBatch(exchange)) startBatch(exchange, writeSite(exchange, std::move(exposure)));
+}
+
+std::string_view RestHandler::nameIn(const http::Exchange& exchange) const noexcept {
+  const std::string_view path = exchange.path();
+  return path.substr(std::min(base_.size(), path.size()));
+}
+
+void RestHandler::explain(http::Exchange& exchange) const {
+  const RestRouteConfig& config = route_->config();
+  const std::string_view name = nameIn(exchange);
+  if (name.empty() && config.openapi)
+    return leaveToDatabase(exchange, "describes the tables of this route: an OpenAPI document, or a page");
+  if (config.batch && name == kBatch) {
+    if (takesBatch(exchange)) leaveToDatabase(exchange, "carries out operations in one transaction");
+    return;
+  }
+  const tables::TableConfig* const table = findIn(*config.tables, name);
+  if (table == nullptr) return replyUnknown(exchange, name);
   const Method method = exchange.method();
-  constexpr std::string_view kAllow = "OPTIONS, POST";
-  if (method == Method::kOptions) return replyOptions(exchange, kAllow);
-  if (method != Method::kPost) return replyNotAllowed(exchange, kAllow, "a batch is sent by POST");
-  startBatch(exchange, writeSite(exchange, std::move(exposure)));
+  const uint8_t action = actionOf(method);
+  const std::string label = tables::labelOf(*table);
+  if (method == Method::kOptions)
+    return leaveToDatabase(exchange, fmt::format("tells what may be done with {}", label));
+  if ((table->methods & action) == 0)
+    return replyNotAllowed(exchange, allowOf(table->methods),
+                           fmt::format("{} knows no {}", name, http::methodName(method)));
+  tables::Query query;
+  tables::Problem problem;
+  if (!tables::parseQuery(exchange.query(), config.tables->limits, query, problem))
+    return replyProblem(exchange, problem);
+  if (!table->where.empty()) exchange.trace()->note(fmt::format("only rows with {}", table->where));
+  leaveToDatabase(exchange, fmt::format("{} the table {}", verbOf(action), label));
 }
 
 WriteSite RestHandler::writeSite(http::Exchange& exchange,

@@ -23,6 +23,10 @@ class RestHandler final : public http::Handler {
   void handleTable(http::Exchange& exchange, std::shared_ptr<const tables::Exposure> exposure,
                    const tables::ExposedTable& table) const noexcept;
   void handleBatch(http::Exchange& exchange, std::shared_ptr<const tables::Exposure> exposure) const noexcept;
+  // What the configuration alone says; the schema is not known then.
+  void explain(http::Exchange& exchange) const;
+  std::string_view nameIn(
+      const http::Exchange& exchange) const noexcept;  // the table's, or what stands there
   WriteSite writeSite(http::Exchange& exchange, std::shared_ptr<const tables::Exposure> exposure) const;
 
   const std::shared_ptr<const RestRoute> route_;

@@ -83,8 +83,10 @@ TEST_CASE("explain: answers of every framing are read to their end and no furthe
   CHECK_FALSE(open.done());
   open.end();
   CHECK(open.answer().complete);
+  CHECK_FALSE(open.answer().given_up);
   AnswerReader cut(false);
   cut.take("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabc");
   cut.end();
   CHECK_FALSE(cut.answer().complete);
+  CHECK(cut.answer().given_up);
 }

@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "tables/csv_reader.h"
+#include "tables/exact_value.h"
 #include "tables/json_builder.h"
 
 namespace roost::tables {
@@ -75,6 +76,7 @@ class RowGatherer {
     const Column& column = table_.table->columns[position];
     db::Value converted;
     if (!convertJson(column, std::move(value), options_.time_zone, converted, problem_)) return place();
+    if (isInUniqueKey(*table_.table, position) && !makeExact(column, converted, problem_)) return place();
     out_.rows.back().set(position, std::move(converted));
     return true;
   }

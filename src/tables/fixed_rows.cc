@@ -1,5 +1,6 @@
 #include "tables/fixed_rows.h"
 
+#include "tables/exact_value.h"
 #include "tables/key_values.h"
 #include "tables/read.h"
 
@@ -40,6 +41,7 @@ Problem outsideFixed() {
 
 bool FixedRows::read(const ExposedTable& table, std::string_view time_zone, Problem& problem) {
   const Table& all = *table.table;
+  table_ = &all;
   looked_at_.assign(all.columns.size(), false);
   for (const Condition& condition : table.fixed.where) {
     const Column* const column = isOneValue(condition) ? all.find(condition.path.column) : nullptr;
@@ -48,7 +50,8 @@ bool FixedRows::read(const ExposedTable& table, std::string_view time_zone, Prob
       continue;
     }
     db::Value value;
-    if (!valueIn(condition, *column, time_zone, value, problem)) return false;
+    if (!valueIn(condition, *column, time_zone, value, problem) || !makeExact(*column, value, problem))
+      return false;
     forced_.emplace_back(static_cast<uint16_t>(column - all.columns.data()), std::move(value));
   }
   return true;
@@ -66,10 +69,15 @@ void FixedRows::readGeneral(const ExposedTable& table, const Condition& conditio
   }
 }
 
+bool FixedRows::isSame(const Column& column, db::Value given, const db::Value& value) {
+  Problem problem;
+  return makeExact(column, given, problem) && sameValue(given, value);
+}
+
 bool FixedRows::allows(const BodyRow& row, Problem& problem) const {
   for (const auto& [column, value] : forced_) {
     const db::Value* const given = row.find(column);
-    if (given == nullptr || sameValue(*given, value)) continue;
+    if (given == nullptr || isSame(table_->columns[column], *given, value)) continue;
     problem = outsideFixed();
     return false;
   }

@@ -32,6 +32,10 @@ class FixedRows {
  private:
   void readGeneral(const ExposedTable& table, const Condition& condition);
 
+  // Whether the column, given so, has the value.
+  static bool isSame(const Column& column, db::Value given, const db::Value& value);
+
+  const Table* table_ = nullptr;
   std::vector<std::pair<uint16_t, db::Value>> forced_;
   bool general_ = false;
   std::vector<bool> looked_at_;  // by position, in what is no forced value

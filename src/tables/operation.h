@@ -38,6 +38,10 @@ class Operation {
   // Of more than one statement, or it may have to take back what it has done.
   virtual bool needsTransaction() const noexcept = 0;
 
+  // What it would look at before the transaction begins, without locking anything; false: there is nothing
+  // (more). A hint: whoever does not ask, or asks too early, only makes it take more statements. Its results
+  // are told as those of next() are.
+  virtual bool look(db::Statement&) { return false; }
   // The next statement; false: there is none, because all is done or because it has failed.
   virtual bool next(db::Statement& out) = 0;
   virtual void onColumns(const db::ResultColumns& columns) = 0;

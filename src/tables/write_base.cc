@@ -30,22 +30,32 @@ const Key* wholeKey(const Table& table) noexcept {
 }
 
 Problem tooLarge() {
-  Problem problem;
-  problem.code = "too_many_rows";
-  problem.detail = fmt::format("the rows to return are more than {} bytes", kMostRepresentedBytes);
-  problem.hint = "Ask for return=minimal, or choose fewer rows or columns.";
-  return problem;
+  return refused(400, "too_many_rows",
+                 fmt::format("the rows to return are more than {} bytes", kMostRepresentedBytes),
+                 "Ask for return=minimal, or choose fewer rows or columns.");
 }
 
 }  // namespace
 
-Problem tooManyToReturn(uint64_t most) {
+Problem refused(int status, const char* code, std::string detail, std::string hint) {
   Problem problem;
-  problem.status = 400;
-  problem.code = "too_many_rows";
-  problem.detail = fmt::format("more than {} rows would be written and returned", most);
-  problem.hint = "Ask for return=minimal, or choose fewer rows.";
+  problem.status = status;
+  problem.code = code;
+  problem.detail = std::move(detail);
+  problem.hint = std::move(hint);
   return problem;
+}
+
+Problem tooManyToReturn(uint64_t most) {
+  return refused(400, "too_many_rows", fmt::format("more than {} rows would be written and returned", most),
+                 "Ask for return=minimal, or choose fewer rows.");
+}
+
+bool isDuplicate(const db::Error& error) noexcept {
+  constexpr uint32_t kDuplicate = 1062;
+  constexpr uint32_t kDuplicateWithKey = 1586;
+  return error.kind == db::ErrorKind::kStatement &&
+         (error.number == kDuplicate || error.number == kDuplicateWithKey);
 }
 
 bool hasReturning(const Catalog& catalog) noexcept {
@@ -104,7 +114,22 @@ bool WriteBase::next(db::Statement& out) {
     if (steps_.empty() && options_.collect_keys) result_.keys = std::move(keys_);
     if (steps_.empty()) return false;
   }
-  if (failed_) return false;
+  return !failed_ && take(out);
+}
+
+bool WriteBase::more() {
+  while (steps_.empty() && !failed_ && goOn()) {
+  }
+  return !steps_.empty() && !failed_;
+}
+
+bool WriteBase::look(db::Statement& out) {
+  const bool begins = !std::exchange(has_looked_, true);
+  if (begins && !addLooks()) return false;
+  return looking_ = (begins || looking_) && !steps_.empty() && take(out);
+}
+
+bool WriteBase::take(db::Statement& out) {
   step_ = std::move(steps_.front());
   steps_.pop_front();
   rows_ = 0;
@@ -203,11 +228,7 @@ bool WriteBase::fail(Problem problem) {
 }
 
 bool WriteBase::fail(int status, const char* code, std::string detail) {
-  Problem problem;
-  problem.status = status;
-  problem.code = code;
-  problem.detail = std::move(detail);
-  return fail(std::move(problem));
+  return fail(refused(status, code, std::move(detail)));
 }
 
 uint64_t WriteBase::mostRows() const noexcept {
@@ -245,21 +266,50 @@ bool WriteBase::appendList(db::Statement& out, bool with_key, Problem& problem) 
   return true;
 }
 
-void WriteBase::representByKeys() {
-  for (size_t first = 0; first < keys_.size(); first += kMostKeys) {
+bool WriteBase::appendRead(db::Statement& out, bool with_version) {
+  std::vector<OutputColumn> columns;
+  Problem problem;
+  out.text << "SELECT ";
+  if (!appendSelect(table_, exposure_, query_, out, columns, problem)) return fail(std::move(problem));
+  if (with_version && table_.version >= 0)
+    out.text << "," << table_.table->columns[static_cast<size_t>(table_.version)].identifier;
+  out.text << " FROM " << table_.table->identifier;
+  return true;
+}
+
+void WriteBase::addByKeys(Use use, const db::Statement& head, const Key& key,
+                          const std::vector<KeyValues>& keys, bool locks) {
+  for (size_t first = 0; first < keys.size(); first += kMostKeys) {
     Step step;
-    step.use = Use::kRepresent;
-    step.statement.text << "SELECT ";
-    std::vector<OutputColumn> columns;
-    Problem problem;
-    if (!appendSelect(table_, exposure_, query_, step.statement, columns, problem)) {
-      fail(std::move(problem));
-      return;
-    }
-    step.statement.text << " FROM " << table_.table->identifier << " WHERE ";
-    appendKeys(*table_.table, *key_, keys_, first, std::min(kMostKeys, keys_.size() - first), step.statement);
-    appendLock(step.statement.text);
+    step.use = use;
+    step.statement = head;
+    appendKeys(*table_.table, key, keys, first, std::min(kMostKeys, keys.size() - first), step.statement);
+    if (locks) step.statement.text << " FOR UPDATE";
     steps_.push_back(std::move(step));
+  }
+}
+
+void WriteBase::representByKeys() {
+  db::Statement head;
+  if (keys_.empty() || !appendRead(head, false)) return;
+  head.text << " WHERE ";
+  addByKeys(Use::kRepresent, head, *key_, keys_, locks());
+}
+
+bool WriteBase::endRows(bool reads) {
+  switch (ending_) {
+    case Ending::kWritten:
+      ending_ = Ending::kInside;
+      counted_ = 0;
+      if (looks_) countInside();
+      return true;
+    case Ending::kInside:
+      ending_ = Ending::kRead;
+      if (looks_ && counted_ != keys_.size()) return fail(outsideFixed());
+      if (reads) representByKeys();
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -273,23 +323,17 @@ void WriteBase::announce() {
   announced_ = true;
   if (announces_returned_ || !tells_) return;
   if (options_.method == kDelete || keys_.empty() || keys_.size() > kMostAnnounced) return;
-  const OutputOptions options = outputOptions(table_, zone());
-  for (size_t first = 0; first < keys_.size(); first += kMostKeys) {
-    Step step;
-    step.use = Use::kAnnounce;
-    step.statement.text << "SELECT ";
-    Problem problem;
-    announced_columns_.clear();
-    if (!appendSelect(table_, exposure_, Query(), step.statement, announced_columns_, problem)) {
-      fail(std::move(problem));
-      return;
-    }
-    step.statement.text << " FROM " << table_.table->identifier << " WHERE ";
-    appendKeys(*table_.table, *key_, keys_, first, std::min(kMostKeys, keys_.size() - first), step.statement);
-    appendLock(step.statement.text);
-    steps_.push_back(std::move(step));
+  Problem problem;
+  db::Statement head;
+  head.text << "SELECT ";
+  announced_columns_.clear();
+  if (!appendSelect(table_, exposure_, Query(), head, announced_columns_, problem)) {
+    fail(std::move(problem));
+    return;
   }
-  announcement_.emplace(announced_columns_, options, Format::kJson, false);
+  head.text << " FROM " << table_.table->identifier << " WHERE ";
+  addByKeys(Use::kAnnounce, head, *key_, keys_, locks());
+  announcement_.emplace(announced_columns_, outputOptions(table_, zone()), Format::kJson, false);
 }
 
 void WriteBase::announceReturned() {
@@ -319,16 +363,12 @@ void WriteBase::finishAnnouncement() {
 }
 
 void WriteBase::countInside() {
-  for (size_t first = 0; first < keys_.size(); first += kMostKeys) {
-    Step step;
-    step.use = Use::kCount;
-    step.statement.text << "SELECT COUNT(*) FROM " << table_.table->identifier;
-    appendFixed(step.statement);
-    step.statement.text << " AND ";
-    appendKeys(*table_.table, *key_, keys_, first, std::min(kMostKeys, keys_.size() - first), step.statement);
-    appendLock(step.statement.text);
-    steps_.push_back(std::move(step));
-  }
+  if (keys_.empty()) return;
+  db::Statement head;
+  head.text << "SELECT COUNT(*) FROM " << table_.table->identifier;
+  appendFixed(head);
+  head.text << " AND ";
+  addByKeys(Use::kCount, head, *key_, keys_, locks());
 }
 
 void WriteBase::succeed(int status, uint64_t rows) {

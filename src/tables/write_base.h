@@ -23,7 +23,10 @@ bool hasReturning(const Catalog& catalog) noexcept;
 // Rows that a table's channel is told; of more, their number alone.
 constexpr size_t kMostAnnounced = 100;
 
+Problem refused(int status, const char* code, std::string detail, std::string hint = {});
 Problem tooManyToReturn(uint64_t most);
+// A row has a unique key in common with another one.
+bool isDuplicate(const db::Error& error) noexcept;
 
 // The rows of an answer, written as they come.
 class Representation {
@@ -50,8 +53,8 @@ class Representation {
   std::string text_;
 };
 
-// A write: its statements in a queue, each with the use that its rows are put to. When the queue is empty
-// more() is asked; when that adds nothing the result is put together.
+// A write: its statements in a queue, each with the use that its rows are put to. While the queue is empty
+// goOn() is asked; when that has nothing more to do the result is put together.
 class WriteBase : public Operation {
  public:
   WriteBase(const ExposedTable& table, const Exposure& exposure, Query query, WriteOptions options);
@@ -62,6 +65,7 @@ class WriteBase : public Operation {
   const ExposedTable& table() const noexcept override { return table_; }
   bool isWrite() const noexcept override { return true; }
   bool needsTransaction() const noexcept override { return transaction_ || options_.preferences.rollback; }
+  bool look(db::Statement& out) override;
   bool next(db::Statement& out) override;
   void onColumns(const db::ResultColumns& columns) override { columns_ = &columns; }
   void onRow(const db::Row& row) override;
@@ -91,7 +95,8 @@ class WriteBase : public Operation {
     size_t count = 0;
   };
 
-  virtual bool more() = 0;  // the queue is empty; false: all is done
+  virtual bool addLooks() { return false; }  // see look(); false: there are none
+  virtual bool goOn() = 0;                   // the queue is empty; false: all is done
   // A statement that writes has ended; `rows`: that it returned or, where none, affected.
   virtual void onWritten(const Step& step, const db::Outcome& outcome, uint64_t rows) = 0;
   virtual void complete() = 0;  // sets result_'s status, and more where there is more
@@ -101,9 +106,16 @@ class WriteBase : public Operation {
   bool wantsRows() const noexcept {
     return options_.preferences.returns == Preferences::Return::kRepresentation;
   }
+  // What goOn() ends with: changed rows are looked at where `looks_` says so, then they are read.
+  bool endRows(bool reads);
   // Appends the list of what is represented, and behind it the key's columns where `with_key`.
   bool appendList(db::Statement& out, bool with_key, Problem& problem);
   bool beginRepresentation(Problem& problem);  // once, before rows can come
+  // "SELECT list[, version] FROM t". False: it has failed.
+  bool appendRead(db::Statement& out, bool with_version);
+  // A statement, or several, of `head` and the keys, of which there are some.
+  void addByKeys(Use use, const db::Statement& head, const Key& key, const std::vector<KeyValues>& keys,
+                 bool locks);
   // "SELECT list FROM t WHERE keys" for all of keys_, in several statements.
   void representByKeys();
   // Counts those of keys_ that keep to the fixed conditions: fewer than all is a failure.
@@ -115,9 +127,7 @@ class WriteBase : public Operation {
   bool needsKeys() const noexcept { return options_.collect_keys || announces(); }
   // Of a transaction that has read before: rows as they are, not as they were then. (What it has inserted
   // itself it sees, and an account that only inserts may not lock.)
-  void appendLock(db::SqlText& out) const {
-    if (options_.method != kInsert) out << " FOR UPDATE";
-  }
+  bool locks() const noexcept { return options_.method != kInsert; }
   void appendFixed(db::Statement& out);  // " WHERE ..." or nothing
   const std::string& zone() const noexcept { return exposure_.catalog->time_zone; }
   uint64_t mostRows() const noexcept;  // that an answer represents
@@ -137,6 +147,8 @@ class WriteBase : public Operation {
   const Key* const key_;  // nullptr: none
   FixedRows fixed_;
   bool transaction_ = false;
+  bool has_looked_ = false;  // look() was asked
+  bool looks_ = false;       // at rows once they are changed
   bool tells_ = true;  // the table's channel of the rows, where it has one; otherwise their number alone
   std::deque<Step> steps_;
   Step step_;  // under way
@@ -150,12 +162,18 @@ class WriteBase : public Operation {
   std::optional<Representation> representation_;
 
  private:
+  enum class Ending : uint8_t { kWritten, kInside, kRead };
+
+  bool more();
+  bool take(db::Statement& out);
   void onTagRow(const db::Row& row);
   void announce();
   void addAnnounced(const db::Row& row);
   void finishAnnouncement();
   void addKey(const db::Row& row, size_t at);
 
+  Ending ending_ = Ending::kWritten;
+  bool looking_ = false;
   std::vector<OutputColumn> announced_columns_;
   std::optional<Representation> announcement_;
   bool announced_ = false;

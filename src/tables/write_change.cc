@@ -8,19 +8,6 @@
 #include "tables/read.h"
 
 namespace roost::tables {
-namespace {
-
-Problem refused(int status, const char* code, std::string detail, const char* hint = "") {
-  Problem problem;
-  problem.status = status;
-  problem.code = code;
-  problem.detail = std::move(detail);
-  problem.hint = hint;
-  return problem;
-}
-
-}  // namespace
-
 ChangeOperation::ChangeOperation(const ExposedTable& table, const Exposure& exposure, Query query,
                                  WriteOptions options, BodyRow row)
     : WriteBase(table, exposure, std::move(query), std::move(options)), row_(std::move(row)) {}
@@ -137,16 +124,7 @@ void ChangeOperation::appendTarget(db::Statement& out) {
 void ChangeOperation::checkTag() {
   Step step;
   step.use = Use::kTag;
-  step.statement.text << "SELECT ";
-  std::vector<OutputColumn> columns;
-  Problem problem;
-  if (!appendSelect(table_, exposure_, query_, step.statement, columns, problem)) {
-    fail(std::move(problem));
-    return;
-  }
-  if (table_.version >= 0)
-    step.statement.text << "," << table_.table->columns[static_cast<size_t>(table_.version)].identifier;
-  step.statement.text << " FROM " << table_.table->identifier;
+  if (!appendRead(step.statement, true)) return;
   appendTarget(step.statement);
   step.statement.text << " FOR UPDATE";
   steps_.push_back(std::move(step));
@@ -184,13 +162,10 @@ void ChangeOperation::writeWhere() {
 }
 
 void ChangeOperation::writeByKeys() {
-  for (size_t first = 0; first < keys_.size(); first += kMostKeys) {
-    Step step;
-    appendChange(step.statement);
-    step.statement.text << " WHERE ";
-    appendKeys(*table_.table, *key_, keys_, first, std::min(kMostKeys, keys_.size() - first), step.statement);
-    steps_.push_back(std::move(step));
-  }
+  db::Statement head;
+  appendChange(head);
+  head.text << " WHERE ";
+  addByKeys(Use::kWrite, head, *key_, keys_, false);
   for (KeyValues& key : keys_) key = keyAfter(std::move(key));
 }
 
@@ -205,46 +180,34 @@ void ChangeOperation::onWritten(const Step&, const db::Outcome&, uint64_t rows) 
   affected_ += rows;
 }
 
-bool ChangeOperation::more() {
-  while (steps_.empty() && !failed() && phase_ != Phase::kDone) {
-    switch (phase_) {
-      case Phase::kStart:
-        start();
-        break;
-      case Phase::kTag:
-        phase_ = Phase::kKeys;
-        if (has_tag_ && !(options_.tag == nullptr ? exists_ : tag_matches_)) {
-          fail(412, "precondition_failed", "the row is not the one that If-Match names");
-        } else if (!isDelete() && row_.columns.empty()) {
-          phase_ = Phase::kDone;  // nothing changes
-        } else if (by_keys_) {
-          lockKeys();
-        }
-        break;
-      case Phase::kKeys:
-        phase_ = Phase::kWritten;
-        write();
-        break;
-      case Phase::kWritten:
-        phase_ = Phase::kInside;
-        if (!mayWrite(affected_)) break;
-        if (affected_ == 0) keys_.clear();
-        if (looks_) countInside();
-        break;
-      case Phase::kInside:
-        phase_ = Phase::kRepresent;
-        if (looks_ && counted_ != keys_.size()) {
-          fail(outsideFixed());
-        } else if (wantsRows() && !isDelete()) {
-          representByKeys();
-        }
-        break;
-      default:
-        phase_ = Phase::kDone;
-        break;
-    }
+bool ChangeOperation::goOn() {
+  switch (phase_) {
+    case Phase::kStart:
+      start();
+      return true;
+    case Phase::kTag:
+      phase_ = Phase::kKeys;
+      if (has_tag_ && !(options_.tag == nullptr ? exists_ : tag_matches_))
+        return fail(412, "precondition_failed", "the row is not the one that If-Match names");
+      if (!isDelete() && row_.columns.empty()) {
+        phase_ = Phase::kNothing;
+      } else if (by_keys_) {
+        lockKeys();
+      }
+      return true;
+    case Phase::kKeys:
+      phase_ = Phase::kWritten;
+      write();
+      return true;
+    case Phase::kWritten:
+      phase_ = Phase::kEnd;
+      if (affected_ == 0) keys_.clear();
+      return mayWrite(affected_);
+    case Phase::kEnd:
+      return endRows(wantsRows() && !isDelete());
+    default:
+      return false;
   }
-  return !steps_.empty() && !failed();
 }
 
 void ChangeOperation::start() {

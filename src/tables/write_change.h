@@ -16,7 +16,7 @@ class ChangeOperation final : public WriteBase {
   bool plan(Problem& problem) override;
 
  private:
-  bool more() override;
+  bool goOn() override;
   void onWritten(const Step& step, const db::Outcome& outcome, uint64_t rows) override;
   void complete() override;
 
@@ -42,17 +42,8 @@ class ChangeOperation final : public WriteBase {
   bool by_keys_ = false;   // keys are read first
   bool returning_ = false;
   bool has_tag_ = false;  // If-Match
-  bool looks_ = false;    // at rows once they are changed
   uint64_t affected_ = 0;
-  enum class Phase : uint8_t {
-    kStart,
-    kTag,
-    kKeys,
-    kWritten,
-    kInside,
-    kRepresent,
-    kDone
-  } phase_ = Phase::kStart;
+  enum class Phase : uint8_t { kStart, kTag, kKeys, kWritten, kEnd, kNothing } phase_ = Phase::kStart;
 };
 
 }  // namespace roost::tables

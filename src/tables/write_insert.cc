@@ -5,25 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "tables/db_problem.h"
-
 namespace roost::tables {
 namespace {
 
 using Resolution = Preferences::Resolution;
 
 constexpr size_t kMostMarks = 32'768;  // half of what a statement may have
-constexpr uint32_t kDuplicate = 1062;
-constexpr uint32_t kDuplicateWithKey = 1586;
-
-Problem refused(int status, const char* code, std::string detail, const char* hint = "") {
-  Problem problem;
-  problem.status = status;
-  problem.code = code;
-  problem.detail = std::move(detail);
-  problem.hint = hint;
-  return problem;
-}
 
 std::vector<uint16_t> sortedColumns(const Key& key) {
   std::vector<uint16_t> columns = key.columns;
@@ -66,16 +53,29 @@ bool InsertOperation::plan(Problem& problem) {
     problem = this->problem();
     return false;
   }
-  planRows();
-  const bool looks = resolution_ == Resolution::kMerge && fixed_.any();
-  transaction_ = looks || (tells_ && !returning_) || steps_.size() > 1 || fixed_.looksAtNew() ||
+  planRows(0);
+  if (!planLooks(problem)) return false;
+  looks_ = fixed_.looksAtNew();
+  transaction_ = guarded_ || (tells_ && !returning_) || steps_.size() > 1 || fixed_.looksAtNew() ||
                  (wantsRows() && !returning_) ||
                  (resolution_ == Resolution::kIgnore && body_.rows.size() > 1);
-  if (looks) {
-    phase_ = Phase::kConflicts;
-    rows_.swap(steps_);
-  }
   return !failed();
+}
+
+bool InsertOperation::planLooks(Problem& problem) {
+  guarded_ = resolution_ == Resolution::kMerge && fixed_.any();
+  if (!guarded_) return true;
+  phase_ = Phase::kConflicts;
+  rows_.swap(steps_);
+  // A key that the database makes is new; one that is its column's default need not be.
+  const auto is_told = [this](const BodyRow& row) {
+    return std::all_of(conflict_->columns.begin(), conflict_->columns.end(), [&](uint16_t column) {
+      return row.find(column) != nullptr || table_.table->columns[column].auto_increment;
+    });
+  };
+  if (std::all_of(body_.rows.begin(), body_.rows.end(), is_told)) return true;
+  problem = refused(400, "no_key", "each row has to give the whole key by which it could be there already");
+  return false;
 }
 
 // Which rows' keys have to be known, and from where.
@@ -180,8 +180,7 @@ void InsertOperation::noteKey(const BodyRow& row, uint64_t insert_id) {
   keys_.push_back(std::move(values));
 }
 
-void InsertOperation::planRows() {
-  size_t first = 0;
+void InsertOperation::planRows(size_t first) {
   while (first < body_.rows.size()) {
     size_t end = first + 1;
     while (end < body_.rows.size() && body_.rows[end].columns == body_.rows[first].columns) ++end;
@@ -230,7 +229,7 @@ InsertOperation::Step InsertOperation::insert(size_t first, size_t count) {
     }
     out.text << ")";
   }
-  if (resolution_ == Resolution::kMerge) appendMerge(out);
+  if (resolution_ == Resolution::kMerge && !guesses_) appendMerge(out);
   if (returning_) {
     Problem problem;
     out.text << " RETURNING ";
@@ -269,25 +268,38 @@ void InsertOperation::appendMerge(db::Statement& out) const {
 
 // Rows that a merge would change must be rows that there are to this table's clients: how many there are by
 // the key that decides, with and without the fixed conditions.
-void InsertOperation::lookAtConflicts(bool inside) {
+void InsertOperation::countConflicts(bool inside, bool locks) {
   std::vector<KeyValues> keys;
-  for (const BodyRow& row : body_.rows) {
+  for (size_t i = first_; i < body_.rows.size(); ++i) {
     KeyValues values;
     for (const uint16_t column : conflict_->columns)
-      if (const db::Value* const given = row.find(column)) values.push_back(*given);
+      if (const db::Value* const given = body_.rows[i].find(column)) values.push_back(*given);
     if (values.size() == conflict_->columns.size()) keys.push_back(std::move(values));
   }
-  for (size_t first = 0; first < keys.size(); first += kMostKeys) {
-    Step step;
-    step.use = Use::kCount;
-    step.statement.text << "SELECT COUNT(*) FROM " << table_.table->identifier;
-    if (inside) appendFixed(step.statement);
-    step.statement.text << (inside ? db::SqlText(" AND ") : db::SqlText(" WHERE "));
-    appendKeys(*table_.table, *conflict_, keys, first, std::min(kMostKeys, keys.size() - first),
-               step.statement);
-    step.statement.text << " FOR UPDATE";
-    steps_.push_back(std::move(step));
-  }
+  if (keys.empty()) return;
+  db::Statement head;
+  head.text << "SELECT COUNT(*) FROM " << table_.table->identifier;
+  if (inside) appendFixed(head);
+  head.text << (inside ? db::SqlText(" AND ") : db::SqlText(" WHERE "));
+  addByKeys(Use::kCount, head, *conflict_, keys, locks);
+}
+
+bool InsertOperation::addLooks() {
+  if (guarded_) countConflicts(false, false);
+  return guarded_;
+}
+
+// Rows from there on are merged, and so they are locked and looked at.
+void InsertOperation::mergeFrom(size_t first) {
+  first_ = first;
+  guesses_ = false;
+  steps_.clear();
+  planRows(first);
+  rows_.swap(steps_);
+  steps_.clear();
+  phase_ = Phase::kInside;
+  counted_ = 0;
+  countConflicts(false, true);
 }
 
 void InsertOperation::onWritten(const Step& step, const db::Outcome& outcome, uint64_t) {
@@ -297,9 +309,13 @@ void InsertOperation::onWritten(const Step& step, const db::Outcome& outcome, ui
 }
 
 bool InsertOperation::onError(const db::Error& error) {
-  const bool is_met = error.kind == db::ErrorKind::kStatement &&
-                      (error.number == kDuplicate || error.number == kDuplicateWithKey);
-  if (!is_met || resolution_ != Resolution::kIgnore || failed()) return WriteBase::onError(error);
+  const bool is_met = isDuplicate(error) && !failed();
+  if (is_met && guesses_) {
+    forgetRows();
+    mergeFrom(step_.first);
+    return !failed();
+  }
+  if (!is_met || resolution_ != Resolution::kIgnore) return WriteBase::onError(error);
   forgetRows();
   if (step_.count > 1) {
     addRun(step_.first + step_.count / 2, step_.first + step_.count, true);
@@ -308,48 +324,29 @@ bool InsertOperation::onError(const db::Error& error) {
   return true;
 }
 
-bool InsertOperation::more() {
-  while (steps_.empty() && !failed() && phase_ != Phase::kDone) {
-    switch (phase_) {
-      case Phase::kConflicts:
-        phase_ = Phase::kConflictsInside;
-        lookAtConflicts(false);
-        break;
-      case Phase::kConflictsInside:
-        phase_ = Phase::kRows;
-        met_ = std::exchange(counted_, 0);
-        lookAtConflicts(true);
-        break;
-      case Phase::kRows:
-        phase_ = rows_.empty() ? Phase::kNew : Phase::kRows;
-        if (counted_ != met_) fail(outsideFixed());
-        counted_ = met_;
-        steps_.swap(rows_);
-        break;
-      default:
-        finishRows();
-        break;
-    }
-  }
-  return !steps_.empty() && !failed();
-}
-
-// All rows are written.
-void InsertOperation::finishRows() {
+bool InsertOperation::goOn() {
   switch (phase_) {
-    case Phase::kNew:
-      phase_ = Phase::kNewInside;
-      counted_ = 0;
-      if (fixed_.looksAtNew()) countInside();
-      break;
-    case Phase::kNewInside:
-      phase_ = Phase::kRepresent;
-      if (fixed_.looksAtNew() && counted_ != keys_.size()) fail(outsideFixed());
-      break;
+    case Phase::kConflicts:
+      guesses_ = has_looked_ && counted_ == 0;
+      if (!guesses_) {
+        mergeFrom(0);
+      } else {  // to lock what is not there would keep others from making their rows
+        phase_ = Phase::kRows;
+        planRows(0);
+      }
+      return true;
+    case Phase::kInside:
+      phase_ = Phase::kCompared;
+      met_ = std::exchange(counted_, 0);
+      countConflicts(true, true);
+      return true;
+    case Phase::kCompared:
+      phase_ = Phase::kRows;
+      if (counted_ != met_) return fail(outsideFixed());
+      steps_.swap(rows_);
+      return true;
     default:
-      phase_ = Phase::kDone;
-      if (wantsRows() && !returning_) representByKeys();
-      break;
+      return endRows(wantsRows() && !returning_);
   }
 }
 

@@ -15,19 +15,21 @@ class InsertOperation final : public WriteBase {
   bool onError(const db::Error& error) override;
 
  private:
-  bool more() override;
+  bool addLooks() override;
+  bool goOn() override;
   void onWritten(const Step& step, const db::Outcome& outcome, uint64_t rows) override;
   void complete() override;
 
   bool planConflict(Problem& problem);
   bool planKeys(Problem& problem);
   bool mayMeet(const Key& key, const BodyRow& row) const;
-  void planRows();
+  void planRows(size_t first);
   void addRun(size_t first, size_t end, bool in_front);
   Step insert(size_t first, size_t count);
   void appendMerge(db::Statement& out) const;
-  void lookAtConflicts(bool inside);
-  void finishRows();
+  bool planLooks(Problem& problem);
+  void countConflicts(bool inside, bool locks);
+  void mergeFrom(size_t first);
   bool knowsKey(const BodyRow& row) const;
   void noteKey(const BodyRow& row, uint64_t insert_id);
   const std::vector<uint16_t>& runColumns(const BodyRow& row) const noexcept {
@@ -41,10 +43,14 @@ class InsertOperation final : public WriteBase {
   bool needs_keys_ = false;
   size_t most_together_ = kMostKeys;
   std::vector<uint16_t> all_columns_;  // that any row gives; what a merge changes
-  std::deque<Step> rows_;              // while conflicts are looked at
+  // A merge under fixed conditions: which rows there are already is looked at before they are changed.
+  bool guarded_ = false;
+  bool guesses_ = false;   // that all rows are new, since a look that locked nothing found none
+  size_t first_ = 0;       // of the rows that are looked at
+  std::deque<Step> rows_;  // meanwhile
   uint64_t written_ = 0;
-  uint64_t met_ = 0;  // rows that are there already, as far as a merge asks
-  enum class Phase : uint8_t { kConflicts, kConflictsInside, kRows, kNew, kNewInside, kRepresent, kDone };
+  uint64_t met_ = 0;  // rows that are there already
+  enum class Phase : uint8_t { kConflicts, kInside, kCompared, kRows };
   Phase phase_ = Phase::kRows;
 };
 

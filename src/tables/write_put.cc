@@ -5,21 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "tables/read.h"
+#include "tables/db_problem.h"
+#include "tables/exact_value.h"
 
 namespace roost::tables {
-namespace {
-
-Problem refused(const char* code, std::string detail) {
-  Problem problem;
-  problem.status = 400;
-  problem.code = code;
-  problem.detail = std::move(detail);
-  return problem;
-}
-
-}  // namespace
-
 PutOperation::PutOperation(const ExposedTable& table, const Exposure& exposure, Query query,
                            WriteOptions options, BodyRow row)
     : WriteBase(table, exposure, std::move(query), std::move(options)), row_(std::move(row)) {}
@@ -40,21 +29,22 @@ bool PutOperation::plan(Problem& problem) {
 bool PutOperation::planKey(Problem& problem) {
   bool alone = false;
   if (key_ == nullptr) {
-    problem = refused("no_key", fmt::format("{} has no primary key, which PUT needs", table_.name));
+    problem = refused(400, "no_key", fmt::format("{} has no primary key, which PUT needs", table_.name));
     return false;
   }
   if (!keyOf(table_, *key_, query_, zone(), named_, alone) || !alone || table_.key() == nullptr) {
-    problem = refused("put_needs_key",
+    problem = refused(400, "put_needs_key",
                       "PUT names one row by eq with each column of the primary key, and nothing else");
     return false;
   }
   for (size_t i = 0; i < named_.size(); ++i) {
     const uint16_t column = key_->columns[i];
+    if (!makeExact(table_.table->columns[column], named_[i], problem)) return false;
     const db::Value* const given = row_.find(column);
     if (given != nullptr && !sameValue(*given, named_[i])) {
-      problem =
-          refused("key_mismatch", fmt::format("column \"{}\" is another in the body than in the conditions",
-                                              table_.table->columns[column].name));
+      problem = refused(400, "key_mismatch",
+                        fmt::format("column \"{}\" is another in the body than in the conditions",
+                                    table_.table->columns[column].name));
       return false;
     }
     row_.set(column, named_[i]);
@@ -63,26 +53,51 @@ bool PutOperation::planKey(Problem& problem) {
   return true;
 }
 
-void PutOperation::lookAtRow() {
-  Step step;
-  step.use = options_.tag != nullptr ? Use::kTag : Use::kExists;
-  step.statement.text << "SELECT ";
-  if (options_.tag != nullptr) {
-    std::vector<OutputColumn> columns;
-    Problem problem;
-    if (!appendSelect(table_, exposure_, query_, step.statement, columns, problem)) {
-      fail(std::move(problem));
-      return;
-    }
-    if (table_.version >= 0)
-      step.statement.text << "," << table_.table->columns[static_cast<size_t>(table_.version)].identifier;
+// Not where the row has to be there: nothing is made then.
+bool PutOperation::addLooks() {
+  if (options_.must_exist || options_.tag != nullptr || !may_insert_) return false;
+  db::Statement head;
+  head.text << "SELECT 1 FROM " << table_.table->identifier << " WHERE ";
+  addByKeys(Use::kExists, head, *key_, keys_, false);
+  guesses_ = true;
+  return true;
+}
+
+void PutOperation::start() {
+  if (guesses_ && !exists_) {
+    phase_ = Phase::kWritten;
+    insert();
+  } else if (guesses_ && !fixed_.any() && !options_.create_only && replace()) {
+    phase_ = Phase::kWritten;
+    was_there_ = true;
   } else {
-    step.statement.text << "1";
+    lookAtRow();
   }
-  step.statement.text << " FROM " << table_.table->identifier << " WHERE ";
-  appendKeys(*table_.table, *key_, keys_, 0, 1, step.statement);
-  step.statement.text << " FOR UPDATE";
-  steps_.push_back(std::move(step));
+}
+
+void PutOperation::lookAtRow() {
+  phase_ = Phase::kFound;
+  guesses_ = exists_ = was_there_ = false;
+  db::Statement head;
+  if (options_.tag == nullptr) {
+    head.text << "SELECT 1 FROM " << table_.table->identifier;
+  } else if (!appendRead(head, true)) {
+    return;
+  }
+  head.text << " WHERE ";
+  addByKeys(options_.tag != nullptr ? Use::kTag : Use::kExists, head, *key_, keys_, true);
+}
+
+void PutOperation::onWritten(const Step&, const db::Outcome&, uint64_t rows) {
+  if (guesses_ && was_there_ && rows == 0) lookAtRow();  // somebody was quicker
+}
+
+// A row that was made since: it is the one that is meant, unless it has another unique key in common.
+bool PutOperation::onError(const db::Error& error) {
+  if (failed() || !guesses_ || was_there_ || !isDuplicate(error)) return WriteBase::onError(error);
+  duplicate_ = problemOf(error, &table_, true);
+  lookAtRow();
+  return !failed();
 }
 
 // Whether the row that is there is one that there is to a client.
@@ -91,20 +106,21 @@ void PutOperation::lookInside() {
   if (was_there_ && fixed_.any()) countInside();
 }
 
-void PutOperation::decide() {
-  if (was_there_ && fixed_.any() && counted_ != 1) {
-    fail(outsideFixed());
-  } else if (options_.create_only && was_there_) {
-    fail(412, "precondition_failed", "the row is there already, which If-None-Match rules out");
-  } else if ((options_.must_exist && !was_there_) || (options_.tag != nullptr && !tag_matches_)) {
-    fail(412, "precondition_failed", "the row is not the one that If-Match names");
-  } else if (!was_there_ && !may_insert_) {
-    fail(404, "no_row", "there is no such row, and a key of one's own cannot be chosen here");
-  } else if (was_there_) {
+bool PutOperation::decide() {
+  if (was_there_ && fixed_.any() && counted_ != 1) return fail(outsideFixed());
+  if (options_.create_only && was_there_)
+    return fail(412, "precondition_failed", "the row is there already, which If-None-Match rules out");
+  if ((options_.must_exist && !was_there_) || (options_.tag != nullptr && !tag_matches_))
+    return fail(412, "precondition_failed", "the row is not the one that If-Match names");
+  if (!was_there_ && !may_insert_)
+    return fail(404, "no_row", "there is no such row, and a key of one's own cannot be chosen here");
+  if (!was_there_ && duplicate_) return fail(*std::move(duplicate_));
+  if (was_there_) {
     replace();
   } else {
     insert();
   }
+  return true;
 }
 
 void PutOperation::insert() {
@@ -122,8 +138,9 @@ void PutOperation::insert() {
   looks_ = fixed_.looksAtNew();
 }
 
-// What may be written and is not given becomes what it would be in a new row.
-void PutOperation::replace() {
+// What may be written and is not given becomes what it would be in a new row. False: there is nothing but the
+// key.
+bool PutOperation::replace() {
   Step step;
   db::Statement& out = step.statement;
   bool first = true;
@@ -144,7 +161,7 @@ void PutOperation::replace() {
     if (given != nullptr) out.values.push_back(*given);
     changed.push_back(position);
   }
-  if (first) return;  // there is nothing but the key
+  if (first) return false;
   if (bumpsVersion(row_)) {
     out.text << ",";
     appendBump(out.text);
@@ -153,42 +170,24 @@ void PutOperation::replace() {
   appendKeys(*table_.table, *key_, keys_, 0, 1, out);
   steps_.push_back(std::move(step));
   looks_ = fixed_.looksAt(changed);
+  return true;
 }
 
-bool PutOperation::more() {
-  while (steps_.empty() && !failed() && phase_ != Phase::kDone) {
-    switch (phase_) {
-      case Phase::kStart:
-        phase_ = Phase::kFound;
-        lookAtRow();
-        break;
-      case Phase::kFound:
-        phase_ = Phase::kDecide;
-        lookInside();
-        break;
-      case Phase::kDecide:
-        phase_ = Phase::kWritten;
-        decide();
-        break;
-      case Phase::kWritten:
-        phase_ = Phase::kInside;
-        counted_ = 0;
-        if (looks_) countInside();
-        break;
-      case Phase::kInside:
-        phase_ = Phase::kRepresent;
-        if (looks_ && counted_ != 1) {
-          fail(outsideFixed());
-        } else if (wantsRows()) {
-          representByKeys();
-        }
-        break;
-      default:
-        phase_ = Phase::kDone;
-        break;
-    }
+bool PutOperation::goOn() {
+  switch (phase_) {
+    case Phase::kStart:
+      start();
+      return true;
+    case Phase::kFound:
+      phase_ = Phase::kDecide;
+      lookInside();
+      return true;
+    case Phase::kDecide:
+      phase_ = Phase::kWritten;
+      return decide();
+    default:
+      return endRows(wantsRows());
   }
-  return !steps_.empty() && !failed();
 }
 
 void PutOperation::complete() {

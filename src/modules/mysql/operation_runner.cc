@@ -20,28 +20,35 @@ OperationRunner::OperationRunner(std::vector<std::unique_ptr<tables::Operation>>
 }
 
 void OperationRunner::onConnection(db::Link& link) noexcept {
-  if (!transaction_) {
-    step_ = Step::kOperation;
-    return advance(link);
-  }
+  if (!transaction_) step_ = Step::kOperation;
+  advance(link);
+}
+
+// What operations look at comes before the transaction: within it a reading would fix what it sees of
+// others, or, with locks, keep them from making what is not there.
+void OperationRunner::lookOrBegin(db::Link& link) noexcept {
+  db::Statement statement;
+  for (; index_ < operations_.size(); ++index_)
+    if (current().look(statement)) return link.execute(std::move(statement));
+  index_ = 0;
   step_ = Step::kBegin;
   link.execute({db::SqlText("START TRANSACTION"), {}});
 }
 
 void OperationRunner::onColumns(db::Link&, const db::ResultColumns& columns) noexcept {
-  if (step_ == Step::kOperation) current().onColumns(columns);
+  if (asks()) current().onColumns(columns);
 }
 
 bool OperationRunner::onRow(db::Link&, const db::Row& row) noexcept {
-  if (step_ == Step::kOperation && !tooLarge()) current().onRow(row);
+  if (asks() && !tooLarge()) current().onRow(row);
   return true;
 }
 
 void OperationRunner::onResult(db::Link& link, const db::Outcome& outcome) noexcept {
-  if (step_ == Step::kOperation && tooLarge()) return refuseTooLarge(link);
-  if (step_ == Step::kOperation) current().onResult(outcome);
+  if (asks() && tooLarge()) return refuseTooLarge(link);
+  if (asks()) current().onResult(outcome);
   if (step_ != Step::kCommit) {
-    step_ = Step::kOperation;
+    if (step_ == Step::kBegin) step_ = Step::kOperation;
     return advance(link);
   }
   link.release();
@@ -65,6 +72,7 @@ void OperationRunner::advance(db::Link& link) noexcept {
 }
 
 void OperationRunner::executeNext(db::Link& link) noexcept {
+  if (step_ == Step::kLook) return lookOrBegin(link);
   db::Statement statement;
   for (; index_ < operations_.size(); ++index_) {
     if (current().next(statement)) return link.execute(std::move(statement));

@@ -40,7 +40,7 @@ class OperationRunner final : public db::Work {
   bool rollsBack() const noexcept { return rolls_back_; }
 
  private:
-  enum class Step : uint8_t { kBegin, kOperation, kCommit };
+  enum class Step : uint8_t { kLook, kBegin, kOperation, kCommit };
 
   void onConnection(db::Link& link) noexcept override;
   void onColumns(db::Link& link, const db::ResultColumns& columns) noexcept override;
@@ -48,11 +48,14 @@ class OperationRunner final : public db::Work {
   void onResult(db::Link& link, const db::Outcome& outcome) noexcept override;
   void onError(db::Link* link, const db::Error& error) noexcept override;
 
+  // An operation's own statement is under way, not one around it.
+  bool asks() const noexcept { return step_ == Step::kOperation || step_ == Step::kLook; }
   tables::Operation& current() noexcept { return *operations_[index_]; }
   void advance(db::Link& link) noexcept;
   void executeNext(db::Link& link) noexcept;
   bool tooLarge() noexcept { return current().bytes() > most_bytes_ - bytes_; }
   void refuseTooLarge(db::Link& link) noexcept;
+  void lookOrBegin(db::Link& link) noexcept;
   void fail(db::Link* link, const tables::Problem& problem, uint32_t retry_after_s) noexcept;
 
   const std::vector<std::unique_ptr<tables::Operation>> operations_;
@@ -62,7 +65,7 @@ class OperationRunner final : public db::Work {
   OperationsDone& owner_;
   size_t index_ = 0;
   size_t bytes_ = 0;  // of the answers before that one; at most most_bytes_
-  Step step_ = Step::kBegin;
+  Step step_ = Step::kLook;
   bool advancing_ = false;  // a result that comes from within execute() is dealt with behind it
   bool again_ = false;
   bool* gone_ = nullptr;  // while advancing: set when this is destroyed

@@ -73,6 +73,7 @@ class RepresentedWrite final : public tables::Operation {
   const tables::ExposedTable& table() const noexcept override { return table_; }
   bool isWrite() const noexcept override { return true; }
   bool needsTransaction() const noexcept override { return true; }
+  bool look(db::Statement& out) override { return write_->look(out); }
   bool next(db::Statement& out) override {
     if (failed()) return false;
     if (read_ == nullptr && (write_->next(out) || write_->failed())) return !write_->failed();

@@ -1,6 +1,9 @@
 """Upserts and PUT: which row is meant is never left to chance."""
 
-from rest_server import writable
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+from rest_server import ALL_METHODS, writable
 
 MERGE = {"Prefer": "resolution=merge-duplicates, return=representation"}
 IGNORE = {"Prefer": "resolution=ignore-duplicates, return=representation"}
@@ -92,3 +95,85 @@ def test_put(start_rest, database):
         refused = server.put(target, body)
         assert (refused.status, refused.json()["code"]) == (status, code), (target, body, refused.body)
     assert server.mariadb.run("SELECT login, balance FROM accounts WHERE id = 3", database) == [("login3", "1.00")]
+
+
+def write_at_once(server, method, requests):
+    """(target, status, body) of all requests, each list of them one after the other over a connection of its own, the lists at once."""
+    def write(targets):
+        with server.connect() as wire:
+            for target, body in targets:
+                reply = server.send(method, target, body, wire=wire, **({"Prefer": "resolution=merge-duplicates"} if method == "POST" else {}))
+                yield target, reply.status, reply.body
+
+    with ThreadPoolExecutor(len(requests)) as threads:
+        return [answer for answers in threads.map(lambda targets: list(write(targets)), requests) for answer in answers]
+
+
+def test_writers_of_neighbouring_rows_do_not_wait_for_each_other(start_rest, database):
+    tables = writable("employees") + [{"name": "notes", "alias": "mine", "methods": ALL_METHODS, "where": "author=eq.me"}]
+    server = start_rest(tables, database=database)
+    for method, target, body in [("PUT", "employees?id=eq.{}", {"name": "n"}), ("PUT", "mine?id=eq.{}", {"text": "t"}), ("POST", "mine", {"id": 0})]:
+        for lap in (0, 1):  # new, and there
+            numbers = [[100_000 + thread * 10 + number * 1000 for number in range(60)] for thread in range(4)]
+            if method == "POST":
+                numbers = [[number + 5 for number in own] for own in numbers]
+            requests = [[(target.format(number), {**body, "id": number}) for number in own] for own in numbers]
+            answers = write_at_once(server, method, requests)
+            assert {status for _, status, _ in answers} == {201 if lap == 0 or method == "POST" else 204}, [answer for answer in answers if answer[1] > 204]
+    assert server.mariadb.run("SELECT COUNT(*), COUNT(DISTINCT author) FROM notes", database) == [("480", "1")]
+
+
+def test_the_same_new_row_is_made_once(start_rest, database):
+    server = start_rest(writable("employees"), database=database)
+    answers = write_at_once(server, "PUT", [[(f"employees?id=eq.{number}", {"name": f"w{writer}"}) for number in range(1000, 1060)] for writer in range(4)])
+    made = [target for target, status, _ in answers if status == 201]
+    assert len(made) == len(set(made)) == 60
+    # A third one that waits for the same row may be refused; nothing was done then.
+    assert {status for _, status, _ in answers} <= {201, 204, 409}
+    assert {json.loads(body)["code"] for _, status, body in answers if status == 409} <= {"deadlock"}
+
+
+def test_a_key_is_not_rounded(start_rest, database, mariadb):
+    run = mariadb.run
+    run(f"CREATE TABLE {database}.dec_key (k DECIMAL(10,2) PRIMARY KEY, v INT, code DECIMAL(6,1) UNIQUE, free DECIMAL(6,1),"
+        f" at DATETIME UNIQUE, owner DECIMAL(4,1) DEFAULT 7)")
+    run(f"INSERT INTO {database}.dec_key VALUES (8.41, 1, 1.5, NULL, '2026-11-20 12:00:00', 1)")
+    tables = writable("dec_key") + [{"name": "dec_key", "alias": "mine", "methods": ALL_METHODS, "where": "owner=eq.7"}]
+    server = start_rest(tables, database=database)
+    represent = {"Prefer": "return=representation"}
+    made = server.put("dec_key?k=eq.7.110&select=k,v", {"k": "7.11", "v": 2}, **represent)
+    assert (made.status, made["Location"], made.json()) == (201, "/data/dec_key?k=eq.7.11", [{"k": 7.11, "v": 2}])
+    assert server.put("dec_key?k=eq.7.11&select=k,v", {"k": 7.1100, "v": 3}, **represent).status == 200
+    # What does not decide which row it is, is rounded as the database does.
+    assert server.patch("dec_key?k=eq.7.11&select=free", {"free": 1.25}, **represent).json() == [{"free": 1.3}]
+    assert server.get("dec_key?k=gt.7.105&k=lt.7.115&select=k").json() == [{"k": 7.11}]
+    assert server.patch("dec_key?k=eq.7.1149", {"v": 1}, Prefer="count=exact")["Content-Range"] == "*/0"
+    merge = {"Prefer": "resolution=merge-duplicates"}
+    before = server.get("dec_key").body
+    for method, target, body, fields in [
+            ("PUT", "dec_key?k=eq.7.115", {"v": 2}, {}), ("PATCH", "dec_key?k=eq.8.41", {"k": "8.505"}, {}), ("POST", "dec_key", {"k": 1.001}, {}),
+            ("POST", "dec_key", [{"k": 1}, {"k": 2, "code": 0.15}], {}), ("POST", "dec_key", {"k": 1, "at": "2026-11-20T12:00:00.5Z"}, {}),
+            ("PATCH", "dec_key?k=eq.8.41", {"code": "1e-2"}, {}), ("POST", "mine?on_conflict=code", {"k": 1, "code": 1.49}, merge),
+            ("POST", "mine?on_conflict=at", {"k": 1, "at": "2026-11-20T12:00:00.4Z"}, merge)]:
+        refused = server.send(method, target, body, **fields)
+        assert (refused.status, refused.json()["code"]) == (400, "value_out_of_range"), (method, target, body, refused.body)
+    assert server.get("dec_key").body == before
+    assert server.post("mine", {"k": 3, "owner": "7.00"}).status == 201
+
+
+def test_rows_of_others_are_met_by_what_they_are(start_rest, database, mariadb):
+    mariadb.run(f"CREATE TABLE {database}.met (id INT AUTO_INCREMENT PRIMARY KEY, v INT, code DECIMAL(6,1) UNIQUE, b BINARY(4) UNIQUE, at DATETIME UNIQUE,"
+                f" c CHAR(5) COLLATE utf8mb4_nopad_bin UNIQUE, owner INT DEFAULT 7)")
+    mariadb.run(f"CREATE TABLE {database}.falls_back (d INT NOT NULL DEFAULT 5 PRIMARY KEY, v INT, owner INT DEFAULT 1)")
+    mariadb.run(f"INSERT INTO {database}.falls_back VALUES (5, 1, 1)")
+    mariadb.run(f"INSERT INTO {database}.met VALUES (1, 1, 1.5, x'61620000', '2026-11-20 12:00:00', 'ab', 1)")
+    server = start_rest(writable("met", "falls_back", where="owner=eq.7"), database=database)
+    for target, body, status, code in [
+            ("met?on_conflict=code", {"code": "1.50"}, 403, "row_not_allowed"), ("met?on_conflict=code", {"code": 1.49}, 400, "value_out_of_range"),
+            ("met?on_conflict=b", {"b": "YWI="}, 403, "row_not_allowed"), ("met?on_conflict=at", {"at": "2026-11-20T13:00:00+01:00"}, 403, "row_not_allowed"),
+            ("met?on_conflict=at", {"at": "2026-11-20T12:00:00.4Z"}, 400, "value_out_of_range"), ("met?on_conflict=c", {"c": "ab "}, 403, "row_not_allowed"),
+            ("met?on_conflict=c", {"c": "ab      "}, 403, "row_not_allowed"), ("falls_back", {}, 400, "no_key")]:
+        refused = server.post(target, {**body, "v": 9}, Prefer="resolution=merge-duplicates")
+        assert (refused.status, refused.json()["code"]) == (status, code), (target, body, refused.body)
+    assert mariadb.run(f"SELECT id, v, owner FROM {database}.met") == [("1", "1", "1")]
+    assert mariadb.run(f"SELECT d, v, owner FROM {database}.falls_back") == [("5", "1", "1")]

@@ -141,7 +141,8 @@ class WriteRun {
 
   void perform(tables::Operation& operation) {
     db::Statement statement;
-    while (operation.next(statement)) {
+    bool looks = transaction;
+    while ((looks = looks && operation.look(statement)) || operation.next(statement)) {
       sent.push_back(statementText(statement));
       Scripted answer;
       if (!script_.empty()) answer = std::move(script_.front()), script_.pop_front();

@@ -179,27 +179,43 @@ TEST_CASE("servers that return no rows of writes") {
 }
 
 TEST_CASE("put") {
-  const std::string look = "SELECT 1 FROM `items` WHERE `id` IN (?) FOR UPDATE | 5";
+  const std::string look = "SELECT 1 FROM `items` WHERE `id` IN (?) | 5";
+  const std::string lock = "SELECT 1 FROM `items` WHERE `id` IN (?) FOR UPDATE | 5";
   const std::string insert = "INSERT INTO `items` (`id`,`sku`) VALUES (?,?) | 5, 'a'";
   const std::string replace =
       "UPDATE `items` SET `sku`=?,`name`=DEFAULT,`amount`=DEFAULT,`note`=DEFAULT WHERE `id` IN (?) | 'a', 5";
-  check({"PUT items?id=eq.5", "", R"({"sku":"a"})", {brings({}), affects(1)}}, {look, insert},
-        "201 1 /data/items?id=eq.5", true);
-  check({"PUT items?id=eq.5", "", R"({"id":5,"sku":"a"})", {brings({{1}}), affects(1)}}, {look, replace},
-        "204 1", true);
-  check({"PUT items?id=eq.5&select=id",
-         kRepresent,
-         R"({"sku":"a"})",
-         {brings({{1}}), affects(1), brings({{5}})}},
+  const std::string body = R"({"sku":"a"})";
+  const std::string one_row = "PUT items?id=eq.5";
+  check({one_row, "", body, {brings({}), affects(1)}}, {look, insert}, "201 1 /data/items?id=eq.5", true);
+  check({one_row, "", R"({"id":5,"sku":"a"})", {brings({{1}}), affects(1)}}, {look, replace}, "204 1", true);
+  check({"PUT items?id=eq.5&select=id", kRepresent, body, {brings({{1}}), affects(1), brings({{5}})}},
         {look, replace, "SELECT `id` FROM `items` WHERE `id` IN (?) FOR UPDATE | 5"}, "200 1", true);
+  // Made by somebody else since it was looked at, or taken away, or another one with the same `sku`.
+  check({one_row, "", body, {brings({}), fails(1062), brings({{1}}), affects(1)}},
+        {look, insert, lock, replace}, "204 1", true);
+  check({one_row, "", body, {brings({{1}}), affects(0), brings({}), affects(1)}},
+        {look, replace, lock, insert}, "201 1 /data/items?id=eq.5", true);
+  check({one_row, "", body, {brings({{1}}), affects(0), brings({{1}}), affects(0)}},
+        {look, replace, lock, replace}, "204 1", true);
+  check({one_row, "", body, {brings({}), fails(1062), brings({})}}, {look, insert, lock},
+        "409 unique_violation", true);
+  check({one_row, "", body, {brings({}), fails(1452)}}, {look, insert}, "409 foreign_key_violation", true);
+  check({"PUT pairs?a=eq.1&b=eq.2", "", R"({"note":null})", {brings({{1}}), affects(1)}},
+        {"SELECT 1 FROM `pairs` WHERE ((`a`=? AND `b`=?)) | 1, 2",
+         "UPDATE `pairs` SET `note`=? WHERE ((`a`=? AND `b`=?)) | NULL, 1, 2"},
+        "204 1", true);
   for (const char* const request : {"PUT items?id=gt.5", "PUT items?sku=eq.a", "PUT items",
                                     "PUT items?id=eq.5&sku=eq.a", "PUT items?id=not.eq.5"})
     check({request, "", "{}", {}}, {}, "400 put_needs_key");
   check({"PUT items?id=eq.5", "", R"({"id":6})", {}}, {}, "400 key_mismatch");
   check({"PUT items?id=eq.5", "", R"([{},{}])", {}}, {}, "400 bad_body");
   check({"PUT keyless?a=eq.5", "", "{}", {}}, {}, "400 no_key");
-  check({"PUT items?id=eq.5", "", "{}", {brings({{1}})}, "10.11.6-MariaDB", nullptr, true}, {look},
-        "412 precondition_failed", true);
+  WriteCase only_new{one_row, "", body, {brings({{1}}), brings({{1}})}, "10.11.6-MariaDB", nullptr, true};
+  check(only_new, {look, lock}, "412 precondition_failed", true);
+  only_new.script = {brings({}), fails(1062), brings({{1}})};
+  check(only_new, {look, insert, lock}, "412 precondition_failed", true);
+  only_new.script = {brings({}), affects(1)};
+  check(only_new, {look, insert}, "201 1 /data/items?id=eq.5", true);
 }
 
 TEST_CASE("fixed conditions") {
@@ -223,21 +239,31 @@ TEST_CASE("fixed conditions") {
         "403 row_not_allowed", true);
   check({"PATCH some?id=eq.5", "", R"({"name":"n"})", {affects(1)}},
         {"UPDATE `items` SET `name`=? WHERE `id` = ? AND `amount` < ? | 'n', 5, 9"}, "204 1");
-  check({"PUT some?id=eq.5", "", "{}", {brings({{1}}), brings({{0}})}},
-        {"SELECT 1 FROM `items` WHERE `id` IN (?) FOR UPDATE | 5", locked}, "403 row_not_allowed", true);
+  check({"PUT some?id=eq.5", "", "{}", {brings({{1}}), brings({{1}}), brings({{0}})}},
+        {"SELECT 1 FROM `items` WHERE `id` IN (?) | 5",
+         "SELECT 1 FROM `items` WHERE `id` IN (?) FOR UPDATE | 5", locked},
+        "403 row_not_allowed", true);
+  const std::string any = "SELECT COUNT(*) FROM `items` WHERE `sku` IN (?) | 'a'";
   const std::string all = "SELECT COUNT(*) FROM `items` WHERE `sku` IN (?) FOR UPDATE | 'a'";
   const std::string some =
       "SELECT COUNT(*) FROM `items` WHERE `amount` = ? AND `sku` IN (?) FOR UPDATE | 1, 'a'";
-  check({"POST open?on_conflict=sku",
-         "resolution=merge-duplicates",
-         R"({"sku":"a"})",
-         {brings({{1}}), brings({{0}})}},
-        {all, some}, "403 row_not_allowed", true);
-  const WriteRun merged({"POST open?on_conflict=sku",
-                         "resolution=merge-duplicates",
-                         R"({"sku":"a"})",
-                         {brings({{1}}), brings({{1}}), brings({{5}})}});
-  CHECK(merged.end == "201 1 /data/open?id=eq.5");
+  const std::string insert = "INSERT INTO `items` (`sku`,`amount`) VALUES (?,?)";
+  const std::string merge =
+      insert + " ON DUPLICATE KEY UPDATE `amount`=VALUES(`amount`) RETURNING `id` | 'a', 1";
+  WriteCase one{"POST open?on_conflict=sku", "resolution=merge-duplicates", R"({"sku":"a"})", {}};
+  one.script = {brings({{1}}), brings({{1}}), brings({{0}})};
+  check(one, {any, all, some}, "403 row_not_allowed", true);
+  one.script = {brings({{1}}), brings({{1}}), brings({{1}}), brings({{5}})};
+  check(one, {any, all, some, merge}, "201 1 /data/open?id=eq.5", true);
+  // None is there, or is not yet.
+  one.script = {brings({{0}}), brings({{5}})};
+  check(one, {any, insert + " RETURNING `id` | 'a', 1"}, "201 1 /data/open?id=eq.5", true);
+  one.script = {brings({{0}}), fails(1062), brings({{1}}), brings({{0}})};
+  check(one, {any, insert + " RETURNING `id` | 'a', 1", all, some}, "403 row_not_allowed", true);
+  one.script = {brings({{0}}), fails(1062), brings({{1}}), brings({{1}}), brings({{5}})};
+  check(one, {any, insert + " RETURNING `id` | 'a', 1", all, some, merge}, "201 1 /data/open?id=eq.5", true);
+  one.body = R"({"name":"n"})";  // whose key could be the column's default
+  check(one, {}, "400 no_key");
 }
 
 class Tag final : public tables::TagCheck {

@@ -41,23 +41,28 @@ class Owner final : public modules::mysql::OperationsDone {
 };
 
 struct Run {
-  explicit Run(std::vector<const char*> requests, bool rolls_back = false, bool at_once = false)
-      : exposure(test::writableExposure("10.11.6-MariaDB")), runner(operations(requests), rolls_back, owner) {
+  explicit Run(std::vector<const char*> requests, bool rolls_back = false, bool at_once = false,
+               const std::string& method = "DELETE")
+      : exposure(test::writableExposure("10.11.6-MariaDB")),
+        runner(operations(requests, method == "PUT"), rolls_back, owner) {
     if (at_once) link.answers = &work;
     work.onConnection(link);
   }
 
-  std::vector<std::unique_ptr<tables::Operation>> operations(const std::vector<const char*>& requests) {
+  std::vector<std::unique_ptr<tables::Operation>> operations(const std::vector<const char*>& requests,
+                                                             bool puts) {
     std::vector<std::unique_ptr<tables::Operation>> made;
     for (const char* const prefer : requests) {
       tables::Query query;
       tables::Problem problem;
       tables::WriteOptions options;
-      REQUIRE(tables::parseQuery("a=eq.1", exposure->config->limits, query, problem));
-      options.method = tables::kDelete;
+      REQUIRE(tables::parseQuery(puts ? "id=eq.5" : "a=eq.1", exposure->config->limits, query, problem));
+      options.method = puts ? tables::kUpsert : tables::kDelete;
       tables::readPreferences(prefer, options.preferences);
-      made.push_back(
-          tables::planWrite(*exposure->find("keyless"), *exposure, std::move(query), options, {}, problem));
+      tables::Body body;
+      if (puts) body.rows.emplace_back();
+      made.push_back(tables::planWrite(*exposure->find(puts ? "items" : "keyless"), *exposure,
+                                       std::move(query), options, std::move(body), problem));
       REQUIRE(made.back() != nullptr);
     }
     return made;
@@ -94,6 +99,33 @@ TEST_CASE("several operations are one transaction") {
   for (int i = 0; i < 4; ++i) run.succeed();
   CHECK(run.link.said == "START TRANSACTION; " + kDelete + kDelete + "COMMIT; released; ");
   CHECK(run.owner.told == "done");
+}
+
+TEST_CASE("what is looked at comes before the transaction") {
+  const std::string look = "SELECT 1 FROM `items` WHERE `id` IN (?) | 5; ";
+  const std::string insert = "INSERT INTO `items` (`id`) VALUES (?) | 5; ";
+  Run run({""}, false, false, "PUT");
+  run.succeed();
+  CHECK(run.link.said == look + "START TRANSACTION; ");
+  for (int i = 0; i < 3; ++i) run.succeed();
+  CHECK(run.link.said == look + "START TRANSACTION; " + insert + "COMMIT; released; ");
+  CHECK(run.owner.told == "done");
+  Run two({"", ""}, false, false, "PUT");
+  two.succeed();
+  CHECK(two.link.said == look + look);
+  two.succeed();
+  CHECK(two.link.said == look + look + "START TRANSACTION; ");
+  two.succeed();
+  two.fail(db::ErrorKind::kStatement, 1062);
+  CHECK(two.link.said == look + look + "START TRANSACTION; " + insert +
+                             "SELECT 1 FROM `items` WHERE `id` IN (?) FOR UPDATE | 5; ");
+  Run lost({""}, false, false, "PUT");
+  lost.fail(db::ErrorKind::kLost);
+  CHECK(lost.owner.told == "0: 503 database_unavailable +1");
+  Run changed({"", ""}, false, false, "PUT");
+  changed.succeed();
+  changed.fail(db::ErrorKind::kStatement, 1146);
+  CHECK(changed.owner.told == "1: 503 schema_changed +1");
 }
 
 TEST_CASE("results that come at once") {

@@ -9,6 +9,7 @@
 #include "tables/db_problem.h"
 
 namespace roost::modules::mysql {
+
 OperationRunner::OperationRunner(std::vector<std::unique_ptr<tables::Operation>> operations, bool rolls_back,
                                  OperationsDone& owner, size_t most_bytes)
     : operations_(std::move(operations)), rolls_back_(rolls_back), most_bytes_(most_bytes), owner_(owner) {

@@ -9,6 +9,7 @@
 #include "modules/mysql/problem_reply.h"
 #include "modules/mysql/read_work.h"
 #include "modules/mysql/write_handler.h"
+#include "modules/mysql/write_request.h"
 #include "push/hub.h"
 #include "tables/query.h"
 
@@ -19,25 +20,6 @@ using http::Method;
 
 constexpr std::string_view kBatch = "batch";
 constexpr uint32_t kSchemaRetryS = 1;
-
-// What a method does to a table; 0: nothing that can be done to one.
-uint8_t actionOf(Method method) noexcept {
-  switch (method) {
-    case Method::kGet:
-    case Method::kHead:
-      return tables::kRead;
-    case Method::kPost:
-      return tables::kInsert;
-    case Method::kPatch:
-      return tables::kUpdate;
-    case Method::kPut:
-      return tables::kUpsert;
-    case Method::kDelete:
-      return tables::kDelete;
-    default:
-      return 0;
-  }
-}
 
 std::string allowOf(uint8_t methods) {
   std::string allow = "OPTIONS";

@@ -37,6 +37,24 @@ bool isType(std::string_view type, std::string_view wanted) noexcept {
 
 }  // namespace
 
+uint8_t actionOf(http::Method method) noexcept {
+  switch (method) {
+    case http::Method::kGet:
+    case http::Method::kHead:
+      return tables::kRead;
+    case http::Method::kPost:
+      return tables::kInsert;
+    case http::Method::kPatch:
+      return tables::kUpdate;
+    case http::Method::kPut:
+      return tables::kUpsert;
+    case http::Method::kDelete:
+      return tables::kDelete;
+    default:
+      return 0;
+  }
+}
+
 bool RowTags::contains(std::string_view opaque) const {
   return std::find(stems_.begin(), stems_.end(), opaque) != stems_.end();
 }

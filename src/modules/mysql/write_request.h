@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/message.h"
 #include "tables/body.h"
 #include "tables/exposure.h"
 #include "tables/operation.h"
@@ -20,6 +21,9 @@ class Shard;
 }
 
 namespace roost::modules::mysql {
+
+// What a method does to a table (tables::Methods); 0: nothing that can be done to one.
+uint8_t actionOf(http::Method method) noexcept;
 
 // The tags of If-Match. They are those of GET: of a row's text or of its version, whatever form they were
 // sent in.

@@ -22,21 +22,7 @@
 namespace roost::modules::mysql {
 namespace {
 
-using http::Method;
 using tables::Problem;
-
-tables::Methods actionOf(Method method) noexcept {
-  switch (method) {
-    case Method::kPatch:
-      return tables::kUpdate;
-    case Method::kPut:
-      return tables::kUpsert;
-    case Method::kDelete:
-      return tables::kDelete;
-    default:
-      return tables::kInsert;
-  }
-}
 
 // A body of more takes longer to read than a loop should be held up.
 constexpr size_t kMostBytesOnLoop = 64 << 10;
@@ -189,7 +175,7 @@ bool read(const http::Exchange& exchange, const WriteSite& site, WriteRequest& r
   if (!readPrefer(head, options.preferences, problem)) return false;
   if (!tables::parseQuery(exchange.query(), site.exposure->config->limits, request.query, problem))
     return false;
-  options.method = actionOf(exchange.method());
+  options.method = static_cast<tables::Methods>(actionOf(exchange.method()));
   options.format = form.format;
   options.single = form.single;
   options.base = site.base;

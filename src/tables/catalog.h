@@ -26,7 +26,8 @@ struct Column {
   uint8_t int_bytes = 0;   // 1 to 8, of kInt and kUint
   uint8_t bits = 0;        // of kBit
   bool nullable = false;
-  bool has_default = false;  // or is nullable, or made by the server: may be left out of an INSERT
+  bool has_default = false;      // or is nullable, or made by the server: may be left out of an INSERT
+  bool null_by_default = false;  // left out of an INSERT it is NULL
   bool auto_increment = false;
   bool generated = false;  // never written
   bool invisible = false;  // not among those that "all" means

@@ -198,6 +198,9 @@ Column columnOf(const ColumnFacts& facts) {
                      contains(facts.extra, "STORED GENERATED");
   column.has_default = facts.default_text.has_value() || facts.nullable || column.auto_increment ||
                        column.generated || contains(facts.extra, "DEFAULT_GENERATED");
+  // MariaDB says NULL by its name, MySQL by NULL.
+  column.null_by_default = facts.nullable && facts.default_text.value_or("NULL") == "NULL" &&
+                           !contains(facts.extra, "DEFAULT_GENERATED") && !column.generated;
   column.invisible = contains(facts.extra, "INVISIBLE");
   const std::string_view collation = facts.collation;
   column.case_sensitive = contains(collation, "_bin") || contains(collation, "_cs") || collation == "binary";

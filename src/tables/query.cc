@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "base/hex.h"
+#include "base/form_text.h"
 #include "base/utf8.h"
 #include "tables/query_parser.h"
 
@@ -72,22 +72,10 @@ bool refuse(Problem& problem, std::string_view code, std::string detail) {
   return false;
 }
 
-// application/x-www-form-urlencoded: '+' is a space.
 bool decode(std::string_view sent, std::string& out, Problem& problem) {
   out.clear();
-  out.reserve(sent.size());
-  for (size_t i = 0; i < sent.size(); ++i) {
-    if (sent[i] != '%') {
-      out += sent[i] == '+' ? ' ' : sent[i];
-      continue;
-    }
-    const int high = i + 2 < sent.size() ? hexValue(sent[i + 1]) : -1;
-    const int low = i + 2 < sent.size() ? hexValue(sent[i + 2]) : -1;
-    if (high < 0 || low < 0)
-      return refuse(problem, "bad_encoding", "in the query, '%' without two hexadecimal digits behind it");
-    out += static_cast<char>(high << 4 | low);
-    i += 2;
-  }
+  if (!appendFormDecoded(sent, out))
+    return refuse(problem, "bad_encoding", "in the query, '%' without two hexadecimal digits behind it");
   if (isUtf8(out)) return true;
   return refuse(problem, "bad_encoding", "the query is no UTF-8");
 }

@@ -153,7 +153,7 @@ bool InsertOperation::mayMeet(const Key& key, const BodyRow& row) const {
     const Column& column = table_.table->columns[position];
     const db::Value* const given = row.find(position);
     if (given != nullptr) return !given->isNull();
-    return column.generated || (!column.auto_increment && !column.nullable);
+    return !column.auto_increment && !column.null_by_default;
   });
 }
 

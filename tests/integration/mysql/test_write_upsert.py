@@ -97,6 +97,17 @@ def test_put(start_rest, database):
     assert server.mariadb.run("SELECT login, balance FROM accounts WHERE id = 3", database) == [("login3", "1.00")]
 
 
+def test_a_default_can_be_met_too(start_rest, database, mariadb):
+    mariadb.run(f"CREATE TABLE {database}.falls (id INT PRIMARY KEY, phone VARCHAR(9) DEFAULT '000' UNIQUE, mail VARCHAR(9) UNIQUE, v INT)")
+    mariadb.run(f"INSERT INTO {database}.falls VALUES (1, '000', 'm', 1)")
+    server = start_rest(writable("falls"), database=database)
+    merge = {"Prefer": "resolution=merge-duplicates"}
+    refused = server.post("falls", {"id": 2, "v": 2}, **merge)
+    assert (refused.status, refused.json()["code"]) == (409, "ambiguous_upsert")
+    assert server.post("falls", {"id": 2, "phone": None, "v": 2}, **merge).status == 201
+    assert mariadb.run(f"SELECT id, phone, v FROM {database}.falls ORDER BY id") == [("1", "000", "1"), ("2", None, "2")]
+
+
 def write_at_once(server, method, requests):
     """(target, status, body) of all requests, each list of them one after the other over a connection of its own, the lists at once."""
     def write(targets):

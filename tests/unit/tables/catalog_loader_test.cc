@@ -84,8 +84,14 @@ TEST_CASE("a column's type", "[tables]") {
 TEST_CASE("what of a column may be left out, and what is made by the server", "[tables]") {
   ColumnFacts facts = factsOf("int", "int(11)");
   CHECK(!columnOf(facts).has_default);
+  CHECK(!columnOf(facts).null_by_default);
   facts.nullable = true;
   CHECK(columnOf(facts).has_default);
+  CHECK(columnOf(facts).null_by_default);
+  facts.default_text = "NULL";
+  CHECK(columnOf(facts).null_by_default);
+  facts.default_text = "'NULL'";
+  CHECK(!columnOf(facts).null_by_default);
   facts.nullable = false;
   facts.default_text = "0";
   CHECK(columnOf(facts).has_default);

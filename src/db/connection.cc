@@ -24,7 +24,7 @@ class BlockingConnection final : public Connection {
 };
 
 bool BlockingConnection::run(const Statement& statement, const OnRow& on_row, Error& error) {
-  const std::lock_guard<std::timed_mutex> lock(shared_->busy);
+  const std::lock_guard<std::mutex> lock(shared_->busy);
   if (executeBytes(statement) > session_.max_packet_bytes) {
     error = tooLarge();
     return false;

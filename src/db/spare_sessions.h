@@ -10,7 +10,7 @@ namespace roost::db {
 
 // A session that a thread works with; between two of its statements another thread may end one with it.
 struct SharedSession {
-  std::timed_mutex busy;  // of the session
+  std::mutex busy;  // of the session
   Session session;
 };
 

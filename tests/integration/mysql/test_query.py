@@ -332,6 +332,18 @@ def test_many_slow_readers_take_little_memory(start_rest, mariadb):
     assert SANITIZED or taken < 36 * 256 * 1024, f"{taken} bytes more than for 4"
 
 
+@pytest.mark.parametrize("driver", ["auto", "threads"])
+def test_a_statement_that_fails_behind_its_first_rows_cuts_the_answer_off(start_rest, driver):
+    server = start_rest(routes=routes({"/q/large": QUERIES["/q/large"], "/q/one": {"sql": "SELECT 1", "result": "value"}}), worker_processes=1,
+                        mysql={"max_connections": 1, "stream_timeout_ms": 700, "driver": driver})
+    with SlowWire(server.address) as wire:
+        wire.send(request("/q/large"))
+        assert wire.read_head().status == 200
+        assert server.get("one", path="/q/").json() == 1  # once the other has lost its statement
+        with pytest.raises((ProtocolError, ConnectionResetError)):
+            wire._read_chunked()
+
+
 def test_rows_that_a_write_returns_are_all_told_or_nothing_is_done(start_rest, database):
     sql = ["INSERT INTO notes (text) VALUES ('one'), ('two'), ('three')", "SELECT text FROM notes"]
     server = start_rest(routes=routes({"/q/add": {"sql": sql, "max_rows": 5}}), database=database)

@@ -86,6 +86,9 @@ class Link {
   virtual bool inTransaction() const noexcept = 0;
   // The text of the last statement that was executed, until the next; for logs.
   virtual std::string_view lastText() const noexcept { return {}; }
+  // Nobody waits for the statement that runs: if it goes on it is killed, as one whose time is over, and its
+  // end is told as ever. The next has its own time.
+  virtual void hurry() noexcept {}
   // What was executed has changed the session itself: variables, temporary tables, locks. The connection is
   // closed when it is given back, so that nobody else meets that.
   virtual void touched() noexcept {}

@@ -63,6 +63,7 @@ class Slot final : public Link, public ListHook, private WireListener {
   void resume() noexcept override;
   bool inTransaction() const noexcept override { return wire_ != nullptr && wire_->inTransaction(); }
   std::string_view lastText() const noexcept override { return statement_.text.view(); }
+  void hurry() noexcept override;
   void touched() noexcept override { touched_ = true; }
   void release() noexcept override;
 

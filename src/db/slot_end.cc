@@ -226,6 +226,13 @@ void Slot::abandon() noexcept {
   if (!in_callback_) wire_->resume();
 }
 
+void Slot::hurry() noexcept {
+  if (doing_ != Doing::kWorks || timed_out_) return;
+  progress_ns_ = pool_.nowNs();
+  timeout_ns_ = kKillDelayNs;
+  pool_.note(statementDeadline());
+}
+
 void Slot::release() noexcept {
   if (state_ == State::kLent) abandon();
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,11 +12,11 @@
 #include "http/exchange.h"
 #include "modules/mysql/batch_plan.h"
 #include "modules/mysql/body_gatherer.h"
-#include "modules/mysql/operation_runner.h"
 #include "modules/mysql/problem_reply.h"
 #include "modules/mysql/read_answer.h"
 #include "modules/mysql/write_handler.h"
 #include "modules/mysql/write_request.h"
+#include "modules/mysql/write_run.h"
 #include "tables/output.h"
 
 namespace roost::modules::mysql {
@@ -46,9 +45,7 @@ class BatchWork final : public http::ExchangeListener, private OperationsDone {
         std::make_shared<BatchRequest>(BatchRequest{site_.exposure, site_.base, body_.take()});
     if (request->text.size() <= kMostBytesOnLoop || !planElsewhere(request)) begin(planBatch(*request));
   }
-  void onAbort(http::AbortReason) noexcept override {
-    if (runner_) site_.pool->cancel(*runner_);
-  }
+  void onAbort(http::AbortReason) noexcept override { run_.reset(); }
 
  private:
   bool planElsewhere(std::shared_ptr<const BatchRequest> request) noexcept;
@@ -64,10 +61,10 @@ class BatchWork final : public http::ExchangeListener, private OperationsDone {
   const WriteSite site_;
   const bool rolls_back_;
   BodyGatherer body_;
-  BatchPlan plan_;  // without its operations, which the runner has
+  size_t count_ = 0;  // of its operations
   bool complete_ = false;
   bool refused_ = false;
-  std::optional<OperationRunner> runner_;
+  WriteRunPtr run_;
 };
 
 // False where there is no thread for it.
@@ -84,10 +81,14 @@ bool BatchWork::planElsewhere(std::shared_ptr<const BatchRequest> request) noexc
 
 void BatchWork::begin(BatchPlan plan) noexcept {
   if (!plan.is_good) return refuse(plan.problem);
-  plan_ = std::move(plan);
-  runner_.emplace(std::move(plan_.operations), rolls_back_, static_cast<OperationsDone&>(*this),
-                  site_.exposure->config->limits.max_batch_bytes);
-  site_.pool->request(*runner_);
+  count_ = plan.entries.size();
+  WritePlan writes;
+  writes.operations = std::move(plan.operations);
+  for (BatchEntry& entry : plan.entries) writes.methods.push_back(std::move(entry.method));
+  writes.tags = std::move(plan.tags);
+  writes.rolls_back = rolls_back_;
+  writes.most_bytes = site_.exposure->config->limits.max_batch_bytes;
+  WriteRun::start(site_, std::move(writes), *this, run_);
 }
 
 // What stands before its body, or its end where it has none.
@@ -126,16 +127,11 @@ BufferRef takeResults(const std::vector<std::unique_ptr<tables::Operation>>& ope
 }
 
 void BatchWork::onOperationsDone() noexcept {
-  for (size_t i = 0; i < plan_.entries.size(); ++i) {
-    tables::Operation& operation = *runner_->operations()[i];
-    if (operation.isWrite() && !runner_->rollsBack())
-      publishWrite(site_.shard, operation.table(), plan_.entries[i].method, operation.result());
-  }
   http::ResponseHead head(200);
   head.add("Content-Type", "application/json");
   head.add("Cache-Control", "no-store");
   if (rolls_back_) head.add("Preference-Applied", "tx=rollback");
-  replyShared(exchange_, head, takeResults(runner_->operations()));
+  replyShared(exchange_, head, takeResults(run_->operations()));
 }
 
 void BatchWork::onOperationFailed(size_t index, const Problem& problem, uint32_t retry_after_s) noexcept {
@@ -143,8 +139,8 @@ void BatchWork::onOperationFailed(size_t index, const Problem& problem, uint32_t
   ProblemExtra extra;
   extra.retry_after_s = retry_after_s;
   Problem told = problem;
-  const std::string details = fmt::format("operation {} of {}", index + 1, plan_.entries.size());
-  if (index < plan_.entries.size()) {
+  const std::string details = fmt::format("operation {} of {}", index + 1, count_);
+  if (index < count_) {
     nameOperation(index, told);
     extra.details = details;
   }

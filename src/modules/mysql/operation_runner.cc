@@ -20,7 +20,19 @@ OperationRunner::OperationRunner(std::vector<std::unique_ptr<tables::Operation>>
                  });
 }
 
+bool OperationRunner::mayBeDone() const noexcept {
+  return step_ == Step::kCommit ||
+         (!transaction_ && index_ < operations_.size() && operations_[index_]->isWrite());
+}
+
+bool OperationRunner::leave() noexcept {
+  if (link_ == nullptr || !mayBeDone()) return false;
+  link_->hurry();
+  return true;
+}
+
 void OperationRunner::onConnection(db::Link& link) noexcept {
+  link_ = &link;
   if (!transaction_) step_ = Step::kOperation;
   advance(link);
 }
@@ -52,8 +64,7 @@ void OperationRunner::onResult(db::Link& link, const db::Outcome& outcome) noexc
     if (step_ == Step::kBegin) step_ = Step::kOperation;
     return advance(link);
   }
-  link.release();
-  owner_.onOperationsDone();
+  finish(link);
 }
 
 // However many results come at once, they do not pile up on the stack.
@@ -85,6 +96,11 @@ void OperationRunner::executeNext(db::Link& link) noexcept {
     step_ = Step::kCommit;
     return link.execute({db::SqlText("COMMIT"), {}});
   }
+  finish(link);
+}
+
+void OperationRunner::finish(db::Link& link) noexcept {
+  link_ = nullptr;
   link.release();  // which rolls back what is open
   owner_.onOperationsDone();
 }
@@ -102,8 +118,7 @@ void OperationRunner::refuseTooLarge(db::Link& link) noexcept {
 void OperationRunner::onError(db::Link* link, const db::Error& error) noexcept {
   if (step_ == Step::kOperation && link != nullptr && current().onError(error)) return advance(*link);
   const bool has_operation = index_ < operations_.size();
-  // What was to be committed later is not there.
-  const bool may_be_done = step_ == Step::kCommit || (!transaction_ && has_operation && current().isWrite());
+  const bool may_be_done = mayBeDone();
   const db::Error told = tables::asFarAsKnown(error, link != nullptr, may_be_done, step_ == Step::kCommit);
   const tables::ExposedTable* const table = has_operation ? &current().table() : nullptr;
   const tables::Problem problem = tables::problemOf(told, table, may_be_done);
@@ -114,6 +129,7 @@ void OperationRunner::onError(db::Link* link, const db::Error& error) noexcept {
 
 void OperationRunner::fail(db::Link* link, const tables::Problem& problem, uint32_t retry_after_s) noexcept {
   const tables::Problem told = problem;
+  link_ = nullptr;
   if (link != nullptr) link->release();
   owner_.onOperationFailed(index_, told, retry_after_s);
 }

@@ -38,6 +38,9 @@ class OperationRunner final : public db::Work {
 
   const std::vector<std::unique_ptr<tables::Operation>>& operations() const noexcept { return operations_; }
   bool rollsBack() const noexcept { return rolls_back_; }
+  // Nobody waits for it any more. False: nothing of it is done, nor will be once it is destroyed. True:
+  // something may be done already, and its owner is still told how it ends, which will be soon.
+  bool leave() noexcept;
 
  private:
   enum class Step : uint8_t { kLook, kBegin, kOperation, kCommit };
@@ -51,11 +54,14 @@ class OperationRunner final : public db::Work {
   // An operation's own statement is under way, not one around it.
   bool asks() const noexcept { return step_ == Step::kOperation || step_ == Step::kLook; }
   tables::Operation& current() noexcept { return *operations_[index_]; }
+  // What was to be committed later is not there.
+  bool mayBeDone() const noexcept;
   void advance(db::Link& link) noexcept;
   void executeNext(db::Link& link) noexcept;
   bool tooLarge() noexcept { return current().bytes() > most_bytes_ - bytes_; }
   void refuseTooLarge(db::Link& link) noexcept;
   void lookOrBegin(db::Link& link) noexcept;
+  void finish(db::Link& link) noexcept;
   void fail(db::Link* link, const tables::Problem& problem, uint32_t retry_after_s) noexcept;
 
   const std::vector<std::unique_ptr<tables::Operation>> operations_;
@@ -68,7 +74,8 @@ class OperationRunner final : public db::Work {
   Step step_ = Step::kLook;
   bool advancing_ = false;  // a result that comes from within execute() is dealt with behind it
   bool again_ = false;
-  bool* gone_ = nullptr;  // while advancing: set when this is destroyed
+  db::Link* link_ = nullptr;  // while it has a connection
+  bool* gone_ = nullptr;      // while advancing: set when this is destroyed
 };
 
 }  // namespace roost::modules::mysql

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,13 +9,13 @@
 #include "event/task.h"
 #include "http/exchange.h"
 #include "modules/mysql/body_gatherer.h"
-#include "modules/mysql/operation_runner.h"
 #include "modules/mysql/problem_reply.h"
 #include "modules/mysql/read_answer.h"
 #include "modules/mysql/read_request.h"
 #include "modules/mysql/represented_write.h"
 #include "modules/mysql/write_handler.h"
 #include "modules/mysql/write_request.h"
+#include "modules/mysql/write_run.h"
 #include "tables/write.h"
 
 namespace roost::modules::mysql {
@@ -70,7 +69,6 @@ class WriteWork final : public http::ExchangeListener, private OperationsDone {
             std::unique_ptr<RowTags> tags)
       : exchange_(exchange),
         site_(std::move(site)),
-        table_(*request.table),
         method_(http::methodName(exchange.method())),
         form_(form),
         preferences_(request.options.preferences),
@@ -91,9 +89,7 @@ class WriteWork final : public http::ExchangeListener, private OperationsDone {
     request_->text = body_.take();
     if (request_->text.size() <= kMostBytesOnLoop || !planElsewhere()) begin(plan(*request_));
   }
-  void onAbort(http::AbortReason) noexcept override {
-    if (runner_) site_.pool->cancel(*runner_);
-  }
+  void onAbort(http::AbortReason) noexcept override { run_.reset(); }
 
  private:
   bool planElsewhere() noexcept;
@@ -107,16 +103,15 @@ class WriteWork final : public http::ExchangeListener, private OperationsDone {
 
   http::Exchange& exchange_;
   const WriteSite site_;
-  const tables::ExposedTable& table_;
   const std::string_view method_;
   const Form form_;
   const tables::Preferences preferences_;
-  const std::unique_ptr<RowTags> tags_;
+  std::unique_ptr<RowTags> tags_;
   std::shared_ptr<WriteRequest> request_;
   BodyGatherer body_;
   bool complete_ = false;
   bool refused_ = false;
-  std::optional<OperationRunner> runner_;
+  WriteRunPtr run_;
 };
 
 // False where there is no thread for it.
@@ -132,15 +127,16 @@ bool WriteWork::planElsewhere() noexcept {
 
 void WriteWork::begin(Planned planned) noexcept {
   if (planned.operation == nullptr) return refuse(planned.problem);
-  std::vector<std::unique_ptr<tables::Operation>> operations;
-  operations.push_back(std::move(planned.operation));
-  runner_.emplace(std::move(operations), preferences_.rollback, static_cast<OperationsDone&>(*this));
-  site_.pool->request(*runner_);
+  WritePlan writes;
+  writes.operations.push_back(std::move(planned.operation));
+  writes.methods.emplace_back(method_);
+  writes.tags.push_back(std::move(tags_));
+  writes.rolls_back = preferences_.rollback;
+  WriteRun::start(site_, std::move(writes), *this, run_);
 }
 
 void WriteWork::onOperationsDone() noexcept {
-  tables::OperationResult& result = runner_->operations()[0]->result();
-  if (!runner_->rollsBack()) publishWrite(site_.shard, table_, method_, result);
+  tables::OperationResult& result = run_->operations()[0]->result();
   http::ResponseHead head(result.status);
   if (result.has_body) head.add("Content-Type", form_.content_type);
   if (!result.location.empty()) head.add("Location", result.location);
@@ -159,7 +155,7 @@ void WriteWork::onOperationFailed(size_t, const Problem& problem, uint32_t retry
   ProblemExtra extra;
   extra.retry_after_s = retry_after_s;
   const std::string details =
-      fmt::format("The result contains {} rows", runner_->operations()[0]->result().rows);
+      fmt::format("The result contains {} rows", run_->operations()[0]->result().rows);
   if (problem.code == "PGRST116") extra.details = details;
   refuse(problem, extra);
 }

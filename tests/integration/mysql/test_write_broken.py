@@ -2,9 +2,11 @@
 
 import json
 import threading
+import time
 
 from raw_http import request
 from roost_server import eventually
+from pool_watch import METRICS, number
 from rest_server import writable
 
 # Of the program's statements none takes long but for locks. (INNODB_TRX would tell of them with a delay.)
@@ -37,6 +39,10 @@ def change(target, text="new"):
 
 def as_batch(*operations):
     return ("POST", "batch", [{"method": method, "path": path, "body": body} for method, path, body in operations])
+
+
+def as_sent(method, target, body):
+    return request(f"/data/{target}", method, fields={"Content-Type": "application/json"}, body=json.dumps(body).encode())
 
 
 def test_locks(own_mariadb, start_rest):
@@ -74,11 +80,11 @@ def test_killed(own_mariadb, start_rest):
             mariadb.run(f"KILL CONNECTION {mariadb.value(VICTIM)}")
             assert asked.answered()[:2] == (503, code)
         # Who leaves takes the statement along.
-        with server.connect() as wire:
-            method, target, body = as_batch(change(2), change(1))
-            wire.send(request(f"/data/{target}", method, fields={"Content-Type": "application/json"}, body=json.dumps(body).encode()))
-            waits(mariadb)
-        eventually(lambda: not mariadb.run(VICTIM), "the statement is killed", 20)
+        for arguments in (change(1), as_batch(change(2), change(1))):
+            with server.connect() as wire:
+                wire.send(as_sent(*arguments))
+                waits(mariadb)
+            eventually(lambda: not mariadb.run(VICTIM), "the statement is killed", 20)
         other.run("ROLLBACK")
     assert mariadb.run("SELECT text FROM notes", name) == [("old",), ("old",)]
     assert server.send(*as_batch(change(2), change(1))).status == 200
@@ -112,3 +118,26 @@ def test_forbidden_and_altered(own_mariadb, start_rest):
     assert (refused.status, refused.json()["code"], refused.json()["sqlstate"]) == (403, "forbidden", "42000")
     is_told("1142 (42000)", "403 forbidden", "INSERT")
     assert mariadb.value("SELECT COUNT(*) FROM notes", name) == rows
+
+
+def test_what_is_written_is_told_though_its_client_has_left(start_rest, database):
+    route = {"path": "/sub/{channel}", "push_subscribe": {"transports": ["sse"]}}
+    server = start_rest(writable("notes", publish="news"), database=database, routes=[route, METRICS], options={"batch": True})
+    note = ("POST", "notes", {"text": "left"})
+    with server.connect() as stream:
+        stream.send(request("/sub/news", fields={"Accept": "text/event-stream"}))
+        heard = stream.socket.makefile("rb")
+        assert b" 200 " in heard.readline()
+        for i in range(60):
+            with server.connect() as wire:
+                wire.send(as_sent(*(as_batch(note, note) if i % 3 == 0 else note)))
+                time.sleep(i % 8 * 0.0003)  # some leave before, some while, some after it is written
+        eventually(lambda: number(server, "roost_mysql_connections_in_use") == 0, "all have ended")
+        last = server.post("notes", {"text": "last"}, Prefer="return=representation").json()[0]["id"]
+        told = []
+        while last not in told:
+            line = heard.readline()
+            assert line, told
+            if line.startswith(b"data: "):
+                told += [row["id"] for row in json.loads(line[6:])["rows"]]
+    assert sorted(told) == [int(row) for (row,) in server.mariadb.run("SELECT id FROM notes ORDER BY id", database)]

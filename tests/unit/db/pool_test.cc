@@ -377,6 +377,36 @@ TEST_CASE("a statement that ends soon after its client has left is not killed", 
   CHECK(fixture.db->wires().size() == 1);
 }
 
+TEST_CASE("a statement that nobody waits for is told as it ends, and killed if it goes on", "[db]") {
+  Fixture fixture;
+  auto asker = writer();
+  SimWire& wire = fixture.open(*asker);
+  CHECK(asker->take() == "connection;");
+  fixture.pass(10'000);
+  asker->link->hurry();
+  fixture.pass(19);
+  CHECK(fixture.db->kills().empty());
+  SECTION("it ends in time") {
+    wire.result();
+    CHECK(asker->take() == "result 0;");
+    fixture.pass(100);
+    CHECK(fixture.db->kills().empty());
+  }
+  SECTION("it is killed") {
+    fixture.pass(1);
+    REQUIRE(fixture.db->kills().size() == 1);
+    wire.error(1317);
+    fixture.db->answerKill();
+    wire.result();
+    CHECK(asker->take() == errorNote(ErrorKind::kTimeout, true));
+  }
+  SECTION("nothing comes of it") {
+    fixture.pass(1);
+    fixture.pass(1000);
+    CHECK(asker->take() == errorNote(ErrorKind::kTimeout, false));
+  }
+}
+
 TEST_CASE("a killed statement that does not end costs its connection after five seconds", "[db]") {
   Fixture fixture;
   auto asker = reader();

@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, 7> kReading = {"SELECT", "WITH",    "SHOW
 // quotes, and functions.
 constexpr std::array<std::string_view, 8> kWriting = {"INSERT", "UPDATE",  "DELETE", "INTO",
                                                       "LOCK",   "NEXTVAL", "SETVAL", "GET_LOCK"};
+constexpr std::array<std::string_view, 4> kChanging = {"INSERT", "REPLACE", "UPDATE", "DELETE"};
 // What would change the connection for whoever has it next, or the transaction that surrounds it.
 constexpr std::array<std::string_view, 17> kRefused = {
     "SET",     "USE",     "BEGIN",   "START",      "COMMIT", "ROLLBACK", "LOCK",   "UNLOCK", "SAVEPOINT",
@@ -140,6 +141,11 @@ bool touchesSession(std::string_view first_word, std::string_view text) {
   return false;
 }
 
+// All but those that change rows and do not say that they return them.
+bool mayReturnRows(const tables::NamedSql& statement) {
+  return !isOneOf(kChanging, statement.first_word) || isIn(statement.words, "RETURNING");
+}
+
 // The first `declared` of the names stand in the configuration.
 Status readStatements(config::Node sql, const std::vector<std::string>& names, size_t declared,
                       QueryRouteConfig& read) {
@@ -160,6 +166,7 @@ Status readStatements(config::Node sql, const std::vector<std::string>& names, s
     for (const uint16_t at : statement.value().arguments) used[at] = true;
     read.statements.push_back(std::move(statement).value());
   }
+  read.returns_rows = mayReturnRows(read.statements.back());
   used.resize(declared);
   const auto idle = std::find(used.begin(), used.end(), false);
   if (idle == used.end()) return {};

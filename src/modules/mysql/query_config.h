@@ -43,6 +43,7 @@ struct QueryRouteConfig {
   std::vector<QueryParameter> parameters;
   std::vector<tables::NamedSql> statements;
   bool writes = false;           // any of them may
+  bool returns_rows = false;     // the last of them may
   bool touches_session = false;  // any of them may change what its session is to others
   bool transaction = true;
   uint8_t methods = 0;  // bits of methodBit()

@@ -35,6 +35,23 @@ Problem notAcceptableHere() {
   return {406, "not_acceptable", "Accept names nothing that this can be sent as", "application/json", {}};
 }
 
+Problem tooManyRows() {
+  return {500, "too_many_rows", "the result is larger than this route sends", {}, {}};
+}
+
+bool answersOne(const QueryRouteConfig& config) noexcept {
+  return config.result == QueryResult::kRow || config.result == QueryResult::kValue;
+}
+
+// A single statement is in one where its answer may be refused: what has been committed by then would be told
+// as not done. What may be asked for by GET leaves nothing behind.
+bool isTransaction(const QueryRouteConfig& config, const Form& form) noexcept {
+  if (!config.transaction || config.statements.size() > 1) return config.transaction;
+  if (config.allows(http::Method::kGet)) return false;
+  if (config.result == QueryResult::kRows) return form.single || (config.writes && config.returns_rows);
+  return answersOne(config);
+}
+
 // One request. Owned by its exchange; loop thread.
 class QueryRun final : public http::ExchangeListener, public db::Work {
  public:
@@ -68,7 +85,7 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
   static constexpr size_t kBegin = SIZE_MAX;
 
   bool isLast(size_t statement) const noexcept { return statement + 1 == config_.statements.size(); }
-  bool inTransaction() const noexcept { return config_.transaction && config_.statements.size() > 1; }
+  bool inTransaction() const noexcept { return isTransaction(config_, form_); }
   // Rows that nothing else depends on go out as they come. What writes is answered once it is committed.
   bool streams() const noexcept {
     return config_.result == QueryResult::kRows && !form_.single && config_.cache_s == 0 && !config_.writes;
@@ -81,6 +98,7 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
   void execute(db::Link& link, size_t next) noexcept;
   void writeRow(const db::Row& row);
   void finishText(const db::Outcome& outcome);
+  bool mayBeAnswered(Problem& problem, ProblemExtra& extra) const;
   void finish() noexcept;
   void refuseTooMany() noexcept;
   void answer() noexcept;
@@ -221,9 +239,12 @@ void QueryRun::onResult(db::Link& link, const db::Outcome& outcome) noexcept {
     if (!isLast(statement_)) return execute(link, statement_ + 1);
     finishText(outcome);
     ++statement_;
-    if (inTransaction() && config_.writes && config_.result == QueryResult::kRows && !fits()) {
-      link.release();  // which rolls back: what cannot be told is not done
-      return refuseTooMany();
+    Problem problem;
+    ProblemExtra extra;
+    if (!mayBeAnswered(problem, extra)) {
+      stream_.stop();
+      link.release();  // which rolls back: what is told as an error is not done
+      return replyProblem(exchange_, problem, extra);
     }
     if (inTransaction()) return link.execute({db::SqlText("COMMIT"), {}});
   }
@@ -244,28 +265,33 @@ void QueryRun::finishText(const db::Outcome& outcome) {
   }
 }
 
+// All rows are there, or have gone out.
+bool QueryRun::mayBeAnswered(Problem& problem, ProblemExtra& extra) const {
+  if (stream_.begun() || (config_.result != QueryResult::kRows && !answersOne(config_))) return true;
+  if (answersOne(config_) && rows_ == 0) {
+    problem = {404, "no_row", "there is no such row", {}, {}};
+    return false;
+  }
+  if (config_.result == QueryResult::kRows && form_.single && rows_ != 1) {
+    problem = notOneRow();
+    extra.details = rows_ == 0 ? "The result contains 0 rows" : "The result contains several rows";
+    return false;
+  }
+  if (answersOne(config_) ? stream_.text().size() < config_.max_answer_bytes : fits()) return true;
+  problem = tooManyRows();
+  return false;
+}
+
 void QueryRun::finish() noexcept {
   if (stream_.begun()) return stream_.finish();
-  const bool one = config_.result == QueryResult::kRow || config_.result == QueryResult::kValue;
-  if (one && rows_ == 0) return replyProblem(exchange_, {404, "no_row", "there is no such row", {}, {}});
-  if (config_.result == QueryResult::kRows && form_.single && rows_ != 1) {
-    ProblemExtra extra;
-    extra.details = rows_ == 0 ? "The result contains 0 rows" : "The result contains several rows";
-    return replyProblem(exchange_, notOneRow(), extra);
-  }
-  if (one ? stream_.text().size() >= config_.max_answer_bytes : !fits()) return refuseTooMany();
-  if (config_.result == QueryResult::kNone) {
-    http::ResponseHead head(204);
-    return exchange_.begin(head, true);
-  }
-  answer();
+  if (config_.result != QueryResult::kNone) return answer();
+  http::ResponseHead head(204);
+  exchange_.begin(head, true);
 }
 
 void QueryRun::refuseTooMany() noexcept {
   stream_.stop();
-  if (!stream_.begun())
-    return replyProblem(exchange_,
-                        {500, "too_many_rows", "the result is larger than this route sends", {}, {}});
+  if (!stream_.begun()) return replyProblem(exchange_, tooManyRows());
   LOG_EVERY_SECOND(WARN, "mysql_query {}: more than max_rows, {}: the answer is cut off", route_->path(),
                    config_.max_rows);
   exchange_.abandon();
@@ -344,8 +370,8 @@ void explain(http::Exchange& exchange, const QueryRoute& route) {
     exchange.trace()->note(
         fmt::format("executes with {} values: {}", statement.arguments.size(), statement.text.view()));
   }
-  const bool together = config.transaction && config.statements.size() > 1;
-  leaveToDatabase(exchange, together ? "all of it in one transaction" : "in no transaction");
+  leaveToDatabase(exchange,
+                  isTransaction(config, form) ? "all of it in one transaction" : "in no transaction");
 }
 
 }  // namespace

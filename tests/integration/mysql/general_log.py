@@ -56,7 +56,7 @@ class Report:
             self.commands[command] = self.commands.get(command, 0) + 1
             if command == "Prepare":
                 self.texts.add(argument)
-            elif command not in COMMANDS:
+            elif command not in COMMANDS and argument not in OF_FUNCTIONS:
                 self.problems.append(f"{command}: {argument[:500]}")
         known = {quoted or word for quoted, word in NAMES.findall(" ".join(said))}
         for text in sorted(self.texts - configured):
@@ -86,4 +86,6 @@ LITERALS = {"0", "1", "2"} | {
     "'NULL'", "'STRING'", "'BOOLEAN'", "'ARRAY'", "'OBJECT'", "'INTEGER'", "'DOUBLE'", "'DECIMAL'", "'UNSIGNED INTEGER'"}
 # Of those that read the schema alone.
 OF_SCHEMA = {"'/'", "'.'", "','", "10", "15", "16", "256", "'BASE TABLE'", "'SYSTEM VERSIONED'", "'VIEW'"}
+# What a function of the tests does is logged as if its caller had said it.
+OF_FUNCTIONS = {"INSERT INTO notes (text) VALUES ('n')"}
 ALIASES = set()

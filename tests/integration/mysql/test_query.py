@@ -351,3 +351,71 @@ def test_rows_that_a_write_returns_are_all_told_or_nothing_is_done(start_rest, d
     answer = server.post("add", {}, path="/q/")
     assert (answer.status, answer.json()["code"]) == (500, "too_many_rows")
     assert server.mariadb.value("SELECT COUNT(*) FROM notes", database) in (3, "3")
+
+
+OBJECT = {"Accept": "application/vnd.pgrst.object+json"}
+ADD_TWO = "INSERT INTO notes (text) VALUES ('one'), ('two')"
+ADDED = "SELECT text FROM notes"
+NOTHING = "SELECT text FROM notes WHERE text = ''"
+LONG = "REPEAT('x', 2000)"
+SEVERAL, NO_ROW, TOO_MANY = (406, "PGRST116"), (404, "no_row"), (500, "too_many_rows")
+# What is asked for, by which fields, and what is answered.
+REFUSED = {
+    "several": ({"sql": [ADD_TWO, ADDED]}, OBJECT, SEVERAL),
+    "none": ({"sql": [ADD_TWO, NOTHING]}, OBJECT, SEVERAL),
+    "no rows": ({"sql": [ADD_TWO, "UPDATE notes SET text = 'three'"]}, OBJECT, SEVERAL),
+    "many": ({"sql": [ADD_TWO, ADDED], "max_rows": 1}, {}, TOO_MANY),
+    "long": ({"sql": [ADD_TWO, f"SELECT {LONG} AS l"], "max_answer_bytes": 1024}, {}, TOO_MANY),
+    "long row": ({"sql": [ADD_TWO, f"SELECT {LONG} AS l"], "max_answer_bytes": 1024, "result": "row"}, {}, TOO_MANY),
+    "no row": ({"sql": [ADD_TWO, NOTHING], "result": "row"}, {}, NO_ROW),
+    "no value": ({"sql": [ADD_TWO, NOTHING], "result": "value"}, {}, NO_ROW),
+    "one statement": ({"sql": ADD_TWO}, OBJECT, SEVERAL),
+    "one statement, no row": ({"sql": ADD_TWO, "result": "row"}, {}, NO_ROW),
+    "a function": ({"sql": "SELECT noted(n) AS n FROM (SELECT 1 AS n UNION SELECT 2) two", "methods": ["POST"]}, OBJECT, SEVERAL),
+    "a procedure": ({"sql": "CALL note_two()", "max_rows": 1}, {}, TOO_MANY),
+}
+REFUSED_RETURNING = {
+    "several": ({"sql": ADD_TWO + " RETURNING text"}, OBJECT, SEVERAL),
+    "many": ({"sql": ADD_TWO + " RETURNING text", "max_rows": 1}, {}, TOO_MANY),
+    "long": ({"sql": ADD_TWO + f" RETURNING {LONG}", "max_answer_bytes": 1024, "result": "value"}, {}, TOO_MANY),
+}
+BOTH = b'[{"text":"one"},{"text":"two"}]'
+DONE = {
+    "an object": ({"sql": [ADD_TWO, "SELECT COUNT(*) AS notes FROM notes"]}, OBJECT, (200, b'{"notes":2}')),
+    "no rows": ({"sql": ADD_TWO}, {}, (200, b"[]")),
+    "a procedure": ({"sql": "CALL note_two()"}, {}, (200, BOTH)),
+    "rows that nobody asks for": ({"sql": [ADD_TWO, ADDED], "result": "none", "max_rows": 1}, OBJECT, (204, b"")),
+    "without a transaction": ({"sql": [ADD_TWO, ADDED], "transaction": "off"}, OBJECT, SEVERAL),
+}
+DONE_RETURNING = {
+    "rows": ({"sql": ADD_TWO + " RETURNING text"}, {}, (200, BOTH)),
+    "a row": ({"sql": ADD_TWO + " RETURNING text", "result": "row"}, {}, (200, b'{"text":"one"}')),
+    "without a transaction": ({"sql": ADD_TWO + " RETURNING text", "transaction": "off"}, OBJECT, SEVERAL),
+}
+
+
+def answers(start_rest, mariadb, database, cases):
+    """What each of the cases is answered, and how many notes it has left."""
+    mariadb.run("CREATE FUNCTION noted(n INT) RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO notes (text) VALUES ('n'); RETURN n; END", database)
+    mariadb.run(f"CREATE PROCEDURE note_two() BEGIN {ADD_TWO}; {ADDED}; END", database)
+    for routine in ("FUNCTION noted", "PROCEDURE note_two"):
+        mariadb.run(f"GRANT EXECUTE ON {routine} TO {mariadb.user}@localhost", database)
+    server = start_rest(routes=routes({f"/q/{at}": query for at, (query, *_) in enumerate(cases.values())}), database=database)
+    for at, (name, (_, fields, expected)) in enumerate(cases.items()):
+        mariadb.run("DELETE FROM notes", database)
+        answer = server.post(str(at), {}, path="/q/", **fields)
+        body = answer.body if answer.status < 300 else answer.json()["code"]
+        yield name, (answer.status, body), expected, int(mariadb.value("SELECT COUNT(*) FROM notes", database))
+
+
+@pytest.mark.parametrize("cases", [REFUSED, REFUSED_RETURNING], ids=["several", "returning"])
+def test_what_is_refused_is_not_done(start_rest, mariadb, database, cases):
+    """Whoever is told an error does it again."""
+    for name, answer, expected, notes in answers(start_rest, mariadb, database, cases):
+        assert (answer, notes) == (expected, 0), name
+
+
+@pytest.mark.parametrize("cases", [DONE, DONE_RETURNING], ids=["several", "returning"])
+def test_what_is_answered_is_done(start_rest, mariadb, database, cases):
+    for name, answer, expected, notes in answers(start_rest, mariadb, database, cases):
+        assert (answer, notes) == (expected, 2), name

@@ -77,6 +77,23 @@ TEST_CASE("what reads is asked for by GET, what may write by POST", "[mysql]") {
   }
 }
 
+TEST_CASE("whether the last statement may return rows is known", "[mysql]") {
+  const auto returns = [](const std::string& sql) {
+    return Read(R"({"sql": )" + sql + "}").route.returns_rows;
+  };
+  for (const char* sql :
+       {R"x("SELECT 1")x", R"x("CALL p()")x", R"x("insert into t values (1) returning id")x",
+        R"x("WITH a AS (SELECT 1) SELECT * FROM a")x", R"x(["DELETE FROM t", "SELECT 1"])x"}) {
+    INFO(sql);
+    CHECK(returns(sql));
+  }
+  for (const char* sql : {R"x("INSERT INTO t VALUES ('RETURNING')")x", R"x("replace t values (1)")x",
+                          R"x("UPDATE t SET a = 1")x", R"x(["SELECT 1", "DELETE FROM t"])x"}) {
+    INFO(sql);
+    CHECK(!returns(sql));
+  }
+}
+
 TEST_CASE("what leaves something behind in its session is known", "[mysql]") {
   for (const char* sql :
        {"CALL p()", "SELECT @a := 1", "SELECT Get_Lock('a', 0)", "CREATE temporary TABLE t (a INT)"}) {

@@ -195,6 +195,20 @@ const CASES = {
   },
   'delete without a filter': () => refused(from('notes').delete(), 400, 'filter_required'),
 
+  // Schemas: supabase-js asks for "public" by itself.
+  'schema public': async () => {
+    const chosen = new PostgrestClient(url, { schema: 'public' });
+    assert.deepEqual(await data(chosen.from('customers').select('id').eq('id', 7)), [{ id: 7 }]);
+    assert.deepEqual(await data(chosen.rpc('customers_of', { country: 'at', most: 1 })), [{ id: 1, name: 'Customer 1' }]);
+  },
+  'schema of the database': async () => assert.deepEqual(await data(client.schema('sample').from('customers').select('id').eq('id', 7)), [{ id: 7 }]),
+  'other schemas': async () => {
+    const other = client.schema('otherdb');
+    await refused(other.from('customers').select(), 406, 'PGRST106');
+    await refused(other.from('customers').update({ name: 'Changed' }).eq('id', 7), 406, 'PGRST106');
+    await refused(other.rpc('customers_of', { country: 'at' }), 406, 'PGRST106');
+  },
+
   // Functions: configured statements at rpc/.
   'rpc': async () => assert.deepEqual(await data(client.rpc('customers_of', { country: 'at', most: 2 })), [{ id: 1, name: 'Customer 1' }, { id: 4, name: 'Customer 4' }]),
   'rpc by get': async () => assert.deepEqual(await data(client.rpc('customers_of', { country: 'at', most: 1 }, { get: true })), [{ id: 1, name: 'Customer 1' }]),

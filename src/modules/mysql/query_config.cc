@@ -252,6 +252,14 @@ std::string QueryRouteConfig::allow() const {
   return text + "OPTIONS";
 }
 
+// A single statement has a transaction where its answer may be refused: what has been committed by then would
+// be told as not done. What may be asked for by GET leaves nothing behind.
+bool QueryRouteConfig::isTransaction(bool single) const noexcept {
+  if (!transaction || statements.size() > 1) return transaction;
+  if (allows(http::Method::kGet)) return false;
+  return result == QueryResult::kRows ? single || (writes && returns_rows) : answersOne();
+}
+
 Result<QueryRouteConfig> QueryRouteConfig::fromConfig(config::Node node,
                                                       const std::vector<std::string>& path_names) {
   QueryRouteConfig read;

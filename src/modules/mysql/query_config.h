@@ -59,6 +59,12 @@ struct QueryRouteConfig {
   bool allows(http::Method method) const noexcept { return (methods & methodBit(method)) != 0; }
   std::string allow() const;  // for the Allow field
 
+  // At most one row is told.
+  bool answersOne() const noexcept { return result == QueryResult::kRow || result == QueryResult::kValue; }
+  // Whether what is executed is committed only when its answer is there. `single`: the client takes one
+  // object alone.
+  bool isTransaction(bool single) const noexcept;
+
   // Of the keys of query_schema.json; `path_names` are the parts of the route's path. Errors, by the key's
   // name: a statement that cannot be read, parameters that contradict each other or are not used, a default
   // that may not be, a statement that may write to be asked for by GET.

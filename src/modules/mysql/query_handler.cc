@@ -39,19 +39,6 @@ Problem tooManyRows() {
   return {500, "too_many_rows", "the result is larger than this route sends", {}, {}};
 }
 
-bool answersOne(const QueryRouteConfig& config) noexcept {
-  return config.result == QueryResult::kRow || config.result == QueryResult::kValue;
-}
-
-// A single statement is in one where its answer may be refused: what has been committed by then would be told
-// as not done. What may be asked for by GET leaves nothing behind.
-bool isTransaction(const QueryRouteConfig& config, const Form& form) noexcept {
-  if (!config.transaction || config.statements.size() > 1) return config.transaction;
-  if (config.allows(http::Method::kGet)) return false;
-  if (config.result == QueryResult::kRows) return form.single || (config.writes && config.returns_rows);
-  return answersOne(config);
-}
-
 // One request. Owned by its exchange; loop thread.
 class QueryRun final : public http::ExchangeListener, public db::Work {
  public:
@@ -85,7 +72,7 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
   static constexpr size_t kBegin = SIZE_MAX;
 
   bool isLast(size_t statement) const noexcept { return statement + 1 == config_.statements.size(); }
-  bool inTransaction() const noexcept { return isTransaction(config_, form_); }
+  bool inTransaction() const noexcept { return config_.isTransaction(form_.single); }
   // Rows that nothing else depends on go out as they come. What writes is answered once it is committed.
   bool streams() const noexcept {
     return config_.result == QueryResult::kRows && !form_.single && config_.cache_s == 0 && !config_.writes;
@@ -267,8 +254,8 @@ void QueryRun::finishText(const db::Outcome& outcome) {
 
 // All rows are there, or have gone out.
 bool QueryRun::mayBeAnswered(Problem& problem, ProblemExtra& extra) const {
-  if (stream_.begun() || (config_.result != QueryResult::kRows && !answersOne(config_))) return true;
-  if (answersOne(config_) && rows_ == 0) {
+  if (stream_.begun() || (config_.result != QueryResult::kRows && !config_.answersOne())) return true;
+  if (config_.answersOne() && rows_ == 0) {
     problem = {404, "no_row", "there is no such row", {}, {}};
     return false;
   }
@@ -277,7 +264,7 @@ bool QueryRun::mayBeAnswered(Problem& problem, ProblemExtra& extra) const {
     extra.details = rows_ == 0 ? "The result contains 0 rows" : "The result contains several rows";
     return false;
   }
-  if (answersOne(config_) ? stream_.text().size() < config_.max_answer_bytes : fits()) return true;
+  if (config_.answersOne() ? stream_.text().size() < config_.max_answer_bytes : fits()) return true;
   problem = tooManyRows();
   return false;
 }
@@ -371,7 +358,7 @@ void explain(http::Exchange& exchange, const QueryRoute& route) {
         fmt::format("executes with {} values: {}", statement.arguments.size(), statement.text.view()));
   }
   leaveToDatabase(exchange,
-                  isTransaction(config, form) ? "all of it in one transaction" : "in no transaction");
+                  config.isTransaction(form.single) ? "all of it in one transaction" : "in no transaction");
 }
 
 }  // namespace
@@ -388,6 +375,9 @@ void QueryHandler::handle(http::Exchange& exchange) const noexcept {
     return replyNotAllowed(exchange, allow, fmt::format("this takes {}", allow));
   }
   if (exchange.trace() != nullptr) return explain(exchange, *route_);
+  Problem problem;
+  if (!readProfile(exchange.request(), runtime_.databaseName(), problem))
+    return replyProblem(exchange, problem);
   auto run = std::make_unique<QueryRun>(exchange, route_, runtime_.pool(exchange.context().index()));
   QueryRun& made = *run;
   const bool has_body = exchange.hasBody();

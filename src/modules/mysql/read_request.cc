@@ -31,6 +31,12 @@ constexpr std::array<Form, 2> kStripped = {{
 
 constexpr std::string_view kItems = "items=";
 
+constexpr std::string_view kOnlySchema = "public";
+
+bool isProfile(std::string_view name) noexcept {
+  return http::equalsToken("accept-profile", name) || http::equalsToken("content-profile", name);
+}
+
 bool readNumber(std::string_view text, uint64_t& out) noexcept {
   const char* const end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, out);
@@ -73,6 +79,23 @@ bool readPrefer(const http::RequestHead& head, tables::Preferences& out, tables:
              "leave it out, or handling=strict",
              {}};
   return false;
+}
+
+bool readProfile(const http::RequestHead& head, std::string_view database, tables::Problem& problem) {
+  if ((head.present & http::fieldBit(http::FieldId::kOther)) == 0) return true;
+  for (size_t i = 0; i < head.field_count; ++i) {
+    const http::Field& field = head.fields[i];
+    if (field.id != http::FieldId::kOther || !isProfile(head.name(field))) continue;
+    const std::string_view schema = head.value(field);
+    if (schema == kOnlySchema || (!schema.empty() && schema == database)) continue;
+    problem = {406,
+               "PGRST106",
+               "no other schema is served here",
+               "Leave out Accept-Profile and Content-Profile, or say \"public\".",
+               {}};
+    return false;
+  }
+  return true;
 }
 
 bool readRange(const http::RequestHead& head, std::optional<tables::RowRange>& out,

@@ -29,6 +29,11 @@ bool chooseForm(const http::RequestHead& head, Form& form) noexcept;
 // All Prefer fields. False: handling=strict and one that means nothing here.
 bool readPrefer(const http::RequestHead& head, tables::Preferences& out, tables::Problem& problem);
 
+// Accept-Profile and Content-Profile, whatever the method: the schemas that a client of PostgREST has chosen.
+// There is one, the database that is configured, which PostgREST's clients know as "public", too. False:
+// another is meant (406).
+bool readProfile(const http::RequestHead& head, std::string_view database, tables::Problem& problem);
+
 // Range in the unit "items": "0-24", "10-", "items=0-24". What is malformed or of another unit is passed over
 // (RFC 9110 section 14.2). False: its end is before its beginning.
 bool readRange(const http::RequestHead& head, std::optional<tables::RowRange>& out, tables::Problem& problem);

@@ -7,6 +7,7 @@
 
 #include "http/exchange.h"
 #include "modules/mysql/problem_reply.h"
+#include "modules/mysql/read_request.h"
 #include "modules/mysql/read_work.h"
 #include "modules/mysql/write_handler.h"
 #include "modules/mysql/write_request.h"
@@ -83,6 +84,9 @@ const tables::TableConfig* findIn(const tables::RestConfig& config, std::string_
 
 void RestHandler::handle(http::Exchange& exchange) const noexcept {
   if (exchange.trace() != nullptr) return explain(exchange);
+  tables::Problem problem;
+  if (!readProfile(exchange.request(), runtime_.databaseName(), problem))
+    return replyProblem(exchange, problem);
   const std::shared_ptr<const tables::Exposure>& exposure = route_->exposure(exchange.context().index());
   if (exposure == nullptr) {
     ProblemExtra extra;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,7 @@ class Runtime final : public SchemaAlarm {
 
   // Any thread, while the server runs; so are those below.
   db::Pool& pool(uint32_t loop_index) const noexcept { return database_->pool(loop_index); }
+  std::string_view databaseName() const noexcept { return database_->options().database; }
   ::roost::push::Hub* hub() const noexcept { return hub_; }  // nullptr: no route publishes
   void onSchemaChanged() noexcept override;
 

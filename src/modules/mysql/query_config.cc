@@ -253,11 +253,12 @@ std::string QueryRouteConfig::allow() const {
 }
 
 // A single statement has a transaction where its answer may be refused: what has been committed by then would
-// be told as not done. What may be asked for by GET leaves nothing behind.
+// be told as not done. What may be asked for by GET leaves nothing behind; what may not, though it only seems
+// to read, calls functions that do.
 bool QueryRouteConfig::isTransaction(bool single) const noexcept {
   if (!transaction || statements.size() > 1) return transaction;
   if (allows(http::Method::kGet)) return false;
-  return result == QueryResult::kRows ? single || (writes && returns_rows) : answersOne();
+  return result == QueryResult::kRows ? single || returns_rows : answersOne();
 }
 
 Result<QueryRouteConfig> QueryRouteConfig::fromConfig(config::Node node,

@@ -372,6 +372,7 @@ REFUSED = {
     "one statement": ({"sql": ADD_TWO}, OBJECT, SEVERAL),
     "one statement, no row": ({"sql": ADD_TWO, "result": "row"}, {}, NO_ROW),
     "a function": ({"sql": "SELECT noted(n) AS n FROM (SELECT 1 AS n UNION SELECT 2) two", "methods": ["POST"]}, OBJECT, SEVERAL),
+    "a function, many": ({"sql": "SELECT noted(n) AS n FROM (SELECT 1 AS n UNION SELECT 2) two", "methods": ["POST"], "max_rows": 1}, {}, TOO_MANY),
     "a procedure": ({"sql": "CALL note_two()", "max_rows": 1}, {}, TOO_MANY),
 }
 REFUSED_RETURNING = {
@@ -383,6 +384,7 @@ BOTH = b'[{"text":"one"},{"text":"two"}]'
 DONE = {
     "an object": ({"sql": [ADD_TWO, "SELECT COUNT(*) AS notes FROM notes"]}, OBJECT, (200, b'{"notes":2}')),
     "no rows": ({"sql": ADD_TWO}, {}, (200, b"[]")),
+    "a function": ({"sql": "SELECT noted(n) AS n FROM (SELECT 1 AS n UNION SELECT 2) two", "methods": ["POST"]}, {}, (200, b'[{"n":1},{"n":2}]')),
     "a procedure": ({"sql": "CALL note_two()"}, {}, (200, BOTH)),
     "rows that nobody asks for": ({"sql": [ADD_TWO, ADDED], "result": "none", "max_rows": 1}, OBJECT, (204, b"")),
     "without a transaction": ({"sql": [ADD_TWO, ADDED], "transaction": "off"}, OBJECT, SEVERAL),

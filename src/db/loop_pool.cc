@@ -9,6 +9,8 @@ namespace {
 
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kNsPerS = 1'000'000'000;
+// Of two slow readers that give way: the one's connection has come back by then, most often.
+constexpr int64_t kGiveWayNs = 50 * kNsPerMs;
 
 Error shutdownError() {
   Error error;
@@ -280,6 +282,15 @@ void LoopPool::pump() noexcept {
   }
   pumping_ = false;
   openMore();
+}
+
+// Its connection may be of the group that is not waited for: closed, it makes room for the other.
+bool LoopPool::mustGiveWay(const Slot& slot) noexcept {
+  if (!cap_.isWanted() && firstWaiting(slot.group()) == nullptr) return false;
+  if (nowNs() - gave_way_ns_ < kGiveWayNs) return false;
+  gave_way_ns_ = nowNs();
+  counters_.slow_readers.add();
+  return true;
 }
 
 // ---- time ----

@@ -62,6 +62,7 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
   void note(int64_t deadline_ns) noexcept;  // the timer fires then at the latest
   void cameBack(Slot& slot) noexcept;       // it can be lent again, or closed
   void close(Slot& slot) noexcept;          // its connection is of no use any more
+  bool mustGiveWay(const Slot& slot) noexcept;  // its reader is slow, and somebody waits: one at a time
   bool revive(Slot& slot) noexcept;         // finds another connection for a lent one that has lost its own
   void kill(Slot& slot, const Wire& wire) noexcept;
 
@@ -120,6 +121,7 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
   bool has_room_made_ = false;            // for the primary: another loop has given one up
   bool waits_for_room_ = false;           // that was in vain: until restore_at_ns_
   int64_t full_told_ns_ = 0;
+  int64_t gave_way_ns_ = 0;
   std::string last_failure_;
   std::minstd_rand random_;
 };

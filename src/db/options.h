@@ -58,6 +58,7 @@ struct Options {
   uint32_t connect_timeout_ms = 5'000;
   uint32_t query_timeout_ms = 30'000;    // a statement's time at the server, and between two rows
   uint32_t stream_timeout_ms = 300'000;  // from a statement's start to its last row, whoever is slow
+  uint32_t slow_reader_ms = 2'000;       // that rows may wait for their reader in all, while others wait
   uint32_t idle_timeout_s = 300;         // an unused connection is closed
   uint32_t lifetime_s = 3'600;           // and every one after this time, less up to a tenth by chance
   uint32_t leak_report_s = 60;           // a connection held that long is told in the log

@@ -26,6 +26,7 @@ struct PoolCounters {
   metrics::Counter& unavailable;
   metrics::Counter& lost;
   metrics::Counter& retried;
+  metrics::Counter& slow_readers;
   metrics::Counter& leaks_reported;
   // In steps of the loop's clock, which is read once per batch of events.
   metrics::Histogram& wait_ns;

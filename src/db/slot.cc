@@ -105,6 +105,7 @@ void Slot::runStatement() noexcept {
   rows_ = 0;
   columns_ = nullptr;
   told_columns_ = paused_ = false;
+  paused_ns_ = 0;
   pool_.note(statementDeadline());
   run(Doing::kWorks, statement_);
 }
@@ -134,6 +135,7 @@ void Slot::resume() noexcept {
   if (!paused_) return;
   paused_ = false;
   progress_ns_ = pool_.nowNs();
+  paused_ns_ += progress_ns_ - paused_at_ns_;
   pool_.note(statementDeadline());
   wire_->resume();
 }
@@ -158,7 +160,11 @@ bool Slot::onRow(const Row& row) noexcept {
   }
   in_callback_ = false;
   if (lease != lease_) return true;  // it has given up; the rest is read away
-  paused_ = !more;
+  if (!more) {
+    paused_ = true;
+    paused_at_ns_ = pool_.nowNs();
+    pool_.note(slowAtNs());
+  }
   return more;
 }
 

@@ -100,6 +100,7 @@ class Slot final : public Link, public ListHook, private WireListener {
   void timeOut(int64_t now_ns) noexcept;
   int64_t statementDeadline() const noexcept;
   int64_t leakAtNs() const noexcept;
+  int64_t slowAtNs() const noexcept;
   int64_t checkIdle(int64_t now_ns) noexcept;
   int64_t checkLent(int64_t now_ns) noexcept;
   int64_t checkSettling(int64_t now_ns) noexcept;
@@ -137,6 +138,8 @@ class Slot final : public Link, public ListHook, private WireListener {
   int64_t timeout_ns_ = 0;
   int64_t started_ns_ = 0;
   int64_t progress_ns_ = 0;
+  int64_t paused_at_ns_ = 0;
+  int64_t paused_ns_ = 0;  // by this statement, before that
   int64_t kill_at_ns_ = kNever;
   int64_t tell_by_ns_ = kNever;  // the Work of a statement that was killed for its time
   int64_t settle_by_ns_ = kNever;

@@ -13,6 +13,7 @@ constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kNsPerS = 1'000'000'000;
 // How long whoever waits for a statement that was killed for its time waits for its end.
 constexpr int64_t kTellNs = 1 * kNsPerS;
+constexpr int64_t kLookNs = 100 * kNsPerMs;  // how often it is seen whether a slow reader is in the way
 constexpr size_t kShownBytes = 200;  // of a statement, in the log
 
 }  // namespace
@@ -27,6 +28,12 @@ int64_t Slot::statementDeadline() const noexcept {
 int64_t Slot::leakAtNs() const noexcept {
   const int64_t after_s = pool_.options_.leak_report_s;
   return after_s > 0 && !leak_told_ ? lent_ns_ + after_s * kNsPerS : kNever;
+}
+
+// When the reader of a paused one has been slow for so long that it has to give way to whoever waits.
+int64_t Slot::slowAtNs() const noexcept {
+  const int64_t most_ns = int64_t{pool_.options_.slow_reader_ms} * kNsPerMs;
+  return paused_ && most_ns > 0 ? paused_at_ns_ + most_ns - paused_ns_ : kNever;
 }
 
 int64_t Slot::check(int64_t now_ns) noexcept {
@@ -63,7 +70,11 @@ int64_t Slot::checkLent(int64_t now_ns) noexcept {
   }
   if (doing_ != Doing::kWorks && !connecting_) return leakAtNs();
   const int64_t deadline_ns = statementDeadline();
-  if (now_ns < deadline_ns) return std::min(deadline_ns, leakAtNs());
+  const int64_t slow_at_ns = slowAtNs();
+  if (now_ns < deadline_ns && (now_ns < slow_at_ns || !pool_.mustGiveWay(*this))) {
+    const int64_t look_at_ns = slow_at_ns == kNever ? kNever : std::max(slow_at_ns, now_ns + kLookNs);
+    return std::min({deadline_ns, look_at_ns, leakAtNs()});
+  }
   timeOut(now_ns);
   return check(now_ns);
 }

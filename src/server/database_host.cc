@@ -103,6 +103,7 @@ db::Options DatabaseHost::optionsOf(Node root) {
   options.connect_timeout_ms = asU32(node["connect_timeout_ms"]);
   options.query_timeout_ms = asU32(node["query_timeout_ms"]);
   options.stream_timeout_ms = asU32(node["stream_timeout_ms"]);
+  options.slow_reader_ms = asU32(node["slow_reader_ms"]);
   options.idle_timeout_s = asU32(node["idle_timeout_s"]);
   options.lifetime_s = asU32(node["lifetime_s"]);
   options.leak_report_s = asU32(node["leak_report_s"]);

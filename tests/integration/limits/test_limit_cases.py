@@ -42,12 +42,18 @@ def test_rate(limits_server, index):
 def test_requests_at_a_time(limits_server, index):
     case = COUNT_CASES[index]
 
-    def ask(target, status, source="127.0.0.1"):
+    def ask(target, source="127.0.0.1"):
         with LocalWire(limits_server.address, source, receive_bytes=4096) as wire:
             wire.send(request(target, host=f"count{index}.test"))
-            response = wire.read_head()
-            assert response.status == status, (target, response)
-            return response
+            return wire.read_head()
+
+    def answered(status, *step):
+        """An answer's place is free a moment after it, and the next request may come to another thread."""
+        response = ask(*step)
+        if status == 200 and response.status != 200:
+            return eventually(lambda: (again := ask(*step)).status == 200 and again, "there is room")
+        assert response.status == status, (step, response)
+        return response
 
     held = []
     try:
@@ -55,8 +61,8 @@ def test_requests_at_a_time(limits_server, index):
             held.append(LocalWire(limits_server.address, receive_bytes=4096))
             held[-1].send(request(target, host=f"count{index}.test"))
             assert held[-1].read_head().status == 200
-        for step in case.steps:
-            response = ask(*step)
+        for target, status, *source in case.steps:
+            response = answered(status, target, *source)
             for name, value in case.fields.items():
                 assert response.get(name.replace("_", "-")) == value
     finally:

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from pool_watch import METRICS, number
 from raw_http import ProtocolError, request
 from rest_server import SANITIZED, SlowWire, rss_anon
 from roost_server import eventually
@@ -120,6 +121,18 @@ def test_a_reader_too_slow_loses_its_statement_alone(start_rest, million):
         with pytest.raises((ProtocolError, ConnectionResetError)):  # cut off, and no whole answer
             wire._read_chunked()
     assert set(connection) <= set(server.mariadb.connections())
+
+
+def test_slow_readers_give_way_to_who_waits(start_rest, million):
+    server = start_rest(EVENTS, mysql={"max_connections": 2, "slow_reader_ms": 200}, routes=[METRICS], worker_processes=1)
+    with SlowWire(server.address) as first, SlowWire(server.address) as second:
+        for wire in (first, second):
+            begin(server, "events?order=id", wire)
+        assert number(server, "roost_mysql_slow_readers_total") == 0
+        for _ in range(3):
+            assert server.get("events?limit=2&order=id").json()[1]["id"] == 2
+        assert number(server, "roost_mysql_slow_readers_total") == 1
+        assert running(server)  # the other one's
 
 
 def test_a_database_that_dies_cuts_the_answer_off(start_rest, own_mariadb):

@@ -239,6 +239,7 @@ void Schedule::open() {
   options_.queue_timeout_ms = oneIn(2) ? 5000 : 200;
   options_.query_timeout_ms = oneIn(2) ? 1000 : 30'000;
   options_.stream_timeout_ms = 60'000;
+  options_.slow_reader_ms = oneIn(2) ? 2000 : 50;
   options_.lifetime_s = oneIn(3) ? 1 : 3600;
   options_.idle_timeout_s = oneIn(3) ? 1 : 300;
   options_.replicas.resize(oneIn(2) ? 0 : 1 + below(2));

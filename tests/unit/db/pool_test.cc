@@ -445,6 +445,57 @@ TEST_CASE("a reader too slow loses its statement, not the connection", "[db]") {
   CHECK(fixture.database->numbers().in_use == 0);
 }
 
+TEST_CASE("a slow reader gives way to who waits", "[db]") {
+  Options options;
+  options.max_connections = 1;
+  Fixture fixture(options);
+  auto asker = reader();
+  asker->rows_wanted = 1;
+  SimWire& wire = fixture.open(*asker);
+  wire.columns();
+  CHECK_FALSE(wire.row(1));
+  fixture.pass(1500);
+  asker->rows_wanted = 1;
+  asker->link->resume();
+  CHECK_FALSE(wire.row(2));
+  asker->take();
+  fixture.pass(10'000);  // nobody waits
+  CHECK(fixture.db->kills().empty());
+  asker->rows_wanted = 1;
+  asker->link->resume();
+  CHECK_FALSE(wire.row(3));
+  asker->take();
+  auto next = reader();
+  fixture.ask(*next);
+  fixture.pass(100);
+  REQUIRE(fixture.db->kills().size() == 1);
+  CHECK_FALSE(wire.paused);
+  wire.error(1317);
+  fixture.db->answerKill();
+  wire.result();
+  CHECK(asker->take() == errorNote(ErrorKind::kTimeout, true));
+  asker->link->release();
+  CHECK(next->take() == "connection;");
+}
+
+TEST_CASE("a reader who was slow for less gives way to nobody", "[db]") {
+  Options options;
+  options.max_connections = 1;
+  Fixture fixture(options);
+  auto asker = reader();
+  asker->rows_wanted = 1;
+  SimWire& wire = fixture.open(*asker);
+  wire.columns();
+  CHECK_FALSE(wire.row(1));
+  auto next = reader();
+  fixture.ask(*next);
+  fixture.pass(1999);
+  CHECK(fixture.db->kills().empty());
+  asker->link->resume();
+  fixture.pass(2000);  // it waits for the server
+  CHECK(fixture.db->kills().empty());
+}
+
 TEST_CASE("a client that leaves while its reader is paused", "[db]") {
   Fixture fixture;
   auto asker = reader();

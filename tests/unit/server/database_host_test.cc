@@ -55,6 +55,7 @@ TEST_CASE("what the configuration says of the database is read", "[server]") {
   CHECK(usual.connect_timeout_ms == built_in.connect_timeout_ms);
   CHECK(usual.query_timeout_ms == built_in.query_timeout_ms);
   CHECK(usual.stream_timeout_ms == built_in.stream_timeout_ms);
+  CHECK(usual.slow_reader_ms == built_in.slow_reader_ms);
   CHECK(usual.idle_timeout_s == built_in.idle_timeout_s);
   CHECK(usual.lifetime_s == built_in.lifetime_s);
   CHECK(usual.leak_report_s == built_in.leak_report_s);
@@ -66,7 +67,7 @@ TEST_CASE("what the configuration says of the database is read", "[server]") {
     "database_name": "d", "client_flag": 65536, "driver": "threads", "time_zone": "-03:30",
     "max_connections": 2, "max_waiting": 3, "queue_timeout_ms": 4, "connect_timeout_ms": 5,
     "query_timeout_ms": 6, "stream_timeout_ms": 7, "idle_timeout_s": 8, "lifetime_s": 9,
-    "leak_report_s": 10, "max_statements": 11,
+    "leak_report_s": 10, "max_statements": 11, "slow_reader_ms": 12,
     "tls": {"mode": "verify_ca", "ca": "conf/ca.pem", "certificate": "conf/c.pem", "key": "conf/c.key"},
     "replicas": [{"address": "r1"}, {"unix_socket": "/run/r.sock", "port": 1}]}})"));
   CHECK(all.primary.host == "db");
@@ -84,6 +85,7 @@ TEST_CASE("what the configuration says of the database is read", "[server]") {
   CHECK(all.connect_timeout_ms == 5);
   CHECK(all.query_timeout_ms == 6);
   CHECK(all.stream_timeout_ms == 7);
+  CHECK(all.slow_reader_ms == 12);
   CHECK(all.idle_timeout_s == 8);
   CHECK(all.lifetime_s == 9);
   CHECK(all.leak_report_s == 10);

@@ -104,6 +104,7 @@ class Slot final : public Link, public ListHook, private WireListener {
   int64_t checkIdle(int64_t now_ns) noexcept;
   int64_t checkLent(int64_t now_ns) noexcept;
   int64_t checkSettling(int64_t now_ns) noexcept;
+  int64_t killAgain(int64_t now_ns) noexcept;
   void reportLeak(int64_t now_ns) noexcept;
 
   LoopPool& pool_;

@@ -12,6 +12,9 @@ constexpr int64_t kNsPerMs = 1'000'000;
 // Most statements end by themselves sooner than it takes to kill them.
 constexpr int64_t kKillDelayNs = 20 * kNsPerMs;
 
+// A kill may have come before the statement did, and there are statements that go on for a while all the same.
+constexpr int64_t kKillAgainNs = 200 * kNsPerMs;
+
 constexpr uint32_t kQueryInterrupted = 1317;  // by KILL QUERY
 constexpr uint32_t kStatementTimeout = 1969;  // MariaDB's max_statement_time
 constexpr uint32_t kMaxExecutionTime = 3024;  // MySQL's max_execution_time
@@ -246,7 +249,10 @@ void Slot::kill() noexcept {
 void Slot::onKillDone(uint32_t generation, bool killed) noexcept {
   if (generation != generation_ || kill_ != Kill::kAsked) return;
   kill_ = killed ? Kill::kDone : Kill::kFailed;
-  if (doing_ == Doing::kNothing) settle();
+  if (doing_ == Doing::kNothing) return settle();
+  if (!killed) return;
+  kill_at_ns_ = pool_.nowNs() + kKillAgainNs;
+  pool_.note(kill_at_ns_);
 }
 
 }  // namespace roost::db

@@ -62,7 +62,7 @@ int64_t Slot::checkIdle(int64_t now_ns) noexcept {
 int64_t Slot::checkLent(int64_t now_ns) noexcept {
   if (now_ns >= leakAtNs()) reportLeak(now_ns);
   if (timed_out_) {
-    if (now_ns < tell_by_ns_) return std::min(tell_by_ns_, leakAtNs());
+    if (now_ns < tell_by_ns_) return std::min({tell_by_ns_, killAgain(now_ns), leakAtNs()});
     Error error;
     error.kind = ErrorKind::kTimeout;
     failWork(error);
@@ -97,10 +97,19 @@ int64_t Slot::checkSettling(int64_t now_ns) noexcept {
     pool_.close(*this);
     return kNever;
   }
-  if (doing_ != Doing::kWorks || kill_ != Kill::kNone) return settle_by_ns_;
+  if (kill_ != Kill::kNone) return std::min(killAgain(now_ns), settle_by_ns_);
+  if (doing_ != Doing::kWorks) return settle_by_ns_;
   if (now_ns < kill_at_ns_) return std::min(kill_at_ns_, settle_by_ns_);
   kill();
   return settle_by_ns_;
+}
+
+// Where a kill has been carried out, and the statement goes on.
+int64_t Slot::killAgain(int64_t now_ns) noexcept {
+  if (kill_ != Kill::kDone || doing_ != Doing::kWorks) return kNever;
+  if (now_ns < kill_at_ns_) return kill_at_ns_;
+  kill();
+  return kNever;
 }
 
 void Slot::reportLeak(int64_t now_ns) noexcept {

@@ -4,6 +4,7 @@ import pytest
 
 from db_probe import Probe
 from mariadb_server import FIXTURE
+from roost_server import eventually
 
 DRIVERS = ["loop", "threads"]
 TYPES = [  # column, value, name of the type in db/row.h, what is read
@@ -185,8 +186,9 @@ def test_a_server_that_keeps_few_statements(driver, own_mariadb):
         assert probe.rows("run SELECT 99") == ["99"]
 
 
-def test_killed_statements(probe):
+def test_killed_statements(probe, mariadb):
     probe("start SELECT SLEEP(20), 1")
+    eventually(lambda: probe("idle 20") and mariadb.run("SELECT 1 FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(20), 1'"), "it runs")
     assert probe.last("kill") == "killed 1"
     lines = probe("wait")
     assert lines[-1] == "error statement 1317 70100" or lines[-2:] == ["row 1 1", "result 0 0 1 0 0"], lines

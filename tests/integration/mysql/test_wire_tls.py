@@ -8,6 +8,7 @@ import time
 import pytest
 
 from db_probe import Probe
+from roost_server import eventually
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 
@@ -78,6 +79,7 @@ def test_connects_that_hang(driver, mariadb):
         for probe in hanging:
             probe.process.stdin.write("connect\n")
         alive("start SELECT SLEEP(20)")
+        eventually(lambda: alive("idle 20") and mariadb.run("SELECT 1 FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(20)'"), "it runs")
         assert alive.last("kill") == "killed 1"
         alive("wait")
         for probe in hanging:

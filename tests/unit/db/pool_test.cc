@@ -407,6 +407,28 @@ TEST_CASE("a statement that nobody waits for is told as it ends, and killed if i
   }
 }
 
+TEST_CASE("a statement that a kill came too early for is killed again", "[db]") {
+  Fixture fixture;
+  auto asker = writer();
+  SimWire& wire = fixture.open(*asker);
+  asker.reset();
+  fixture.pass(20);
+  REQUIRE(fixture.db->kills().size() == 1);
+  fixture.pass(1000);  // it has not been answered
+  REQUIRE(fixture.db->kills().size() == 1);
+  fixture.db->answerKill();
+  fixture.pass(199);
+  CHECK(fixture.db->kills().empty());
+  fixture.pass(1);
+  REQUIRE(fixture.db->kills().size() == 1);
+  wire.error(1317);
+  fixture.db->answerKill();
+  CHECK(wire.text() == "DO NULL");
+  wire.result();
+  CHECK(fixture.database->numbers().in_use == 0);
+  CHECK(fixture.db->wires().size() == 1);
+}
+
 TEST_CASE("a killed statement that does not end costs its connection after five seconds", "[db]") {
   Fixture fixture;
   auto asker = reader();

@@ -55,8 +55,8 @@ A file may hold 4 MiB and be nested 64 levels deep.
 
 `TERM`, `INT` and `QUIT` stop the server: it accepts no more and closes idle connections at once; whoever is being answered,
 or waits for an answer that is being made, has up to 1 s, and the log says how many answers were cut short. A second one ends
-it at once. `USR1` opens the log's file anew, for log rotation by others. `HUP` and `USR2` are only logged: a changed
-configuration or a new executable takes a restart.
+it at once. `USR1` opens the log's file anew, for log rotation by others. `HUP` reads the schema of `mysql_rest`'s database anew.
+A changed configuration or a new executable takes a restart, as `HUP` and `USR2` say in the log.
 
 """
 

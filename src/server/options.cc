@@ -179,8 +179,8 @@ std::string_view helpText() noexcept {
          "s\n"
          "                   to go out; a second signal ends it at once\n"
          "  USR1             opens the log's file anew\n"
-         "  HUP, USR2        only logged: this version loads no changed configuration and no new executable\n"
-         "                   while it runs\n"
+         "  HUP              reads a database's schema anew; a changed configuration is not loaded\n"
+         "  USR2             only logged: this version loads no new executable while it runs\n"
          "\n"
          "Exit codes: 0 stopped or checked, 1 cannot serve (one line says why), 2 wrong command line.\n";
 }

@@ -226,7 +226,9 @@ void Server::onSignal(int number) noexcept {
       log::reopen();
       break;
     case SIGHUP:
-      LOG_WARN("SIGHUP: this version cannot load a changed configuration while it runs; restart it instead");
+      LOG_WARN(
+          "SIGHUP: a changed configuration is not loaded, which takes a restart; a database's schema is read "
+          "anew");
       registry_.onReload();
       break;
     case SIGUSR2:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 
@@ -100,6 +101,7 @@ def test_help_and_version():
         assert f" {option}" in text.stdout
     for name in ("TERM", "INT", "QUIT", "USR1", "HUP", "USR2"):
         assert name in text.stdout
+    assert re.search(r"\n  HUP  .*schema", text.stdout)
     assert run_server("--version").stdout == run_server("-V").stdout != ""
 
 

@@ -1,6 +1,7 @@
 """The pool: who gets a connection, what becomes of statements that last, and of a database that goes away."""
 
 import json
+import re
 import signal
 import threading
 import time
@@ -162,6 +163,7 @@ def test_sighup_makes_it_look_at_the_tables_again(start_rest, mariadb, database)
     mariadb.run(f"ALTER TABLE {database}.customers ADD COLUMN fresh INT NOT NULL DEFAULT 7")
     server.signal(signal.SIGHUP)
     eventually(lambda: "fresh" in server.get("customers?limit=1").json()[0], "the new column is there")
+    eventually(lambda: re.search(r"SIGHUP: .* configuration is not loaded.*; a database's schema is read anew", server.log), "it says what it does")
 
 
 def test_reads_go_to_the_replica_while_there_is_one(start_rest, own_mariadb, mariadb, database):

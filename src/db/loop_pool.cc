@@ -62,7 +62,7 @@ void LoopPool::stop() noexcept {
     cap_.give(loop_index_, group);
   }
   for (TargetState& target : targets_) target = TargetState();
-  has_room_made_ = waits_for_room_ = false;
+  has_room_made_ = waits_for_room_ = crowded_ = false;
   if (std::exchange(restore_at_ns_, Slot::kNever) != Slot::kNever) cap_.restore();
   for (const auto& slot : slots_) {
     if (slot->linked()) slot->unlink();
@@ -185,7 +185,7 @@ bool LoopPool::hopeless(Group group) const noexcept {
   const size_t end = group == Group::kPrimary ? 1 : targets_.size();
   for (size_t i = begin; i < end; ++i) {
     const TargetState& target = targets_[i];
-    if (target.slots > target.connecting) return false;
+    if (target.slots > target.connecting || (i == 0 && crowded_)) return false;
     if (target.connecting == 0 ? !backsOff(i) : target.failures == 0 || nowNs() < target.trusted_until_ns)
       return false;
   }

@@ -44,8 +44,10 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
     int64_t trusted_until_ns = 0;  // while it is tried again
     uint32_t slots = 0;            // open or connecting
     uint32_t connecting = 0;
-    bool missed = false;  // somebody has asked for it in vain
-    bool full = false;    // the last failure was that it takes no more
+    bool missed = false;                 // somebody has asked for it in vain
+    bool full = false;                   // a replica whose last failure was that it takes no more
+    bool told = false;                   // that it cannot be reached
+    int64_t quiet_until_ns[2] = {0, 0};  // while some are open: of failures, of too many
   };
 
   // Pool
@@ -59,11 +61,11 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
 
   // Slots' calls.
   int64_t nowNs() const noexcept { return loop_->nowNs(); }
-  void note(int64_t deadline_ns) noexcept;  // the timer fires then at the latest
-  void cameBack(Slot& slot) noexcept;       // it can be lent again, or closed
-  void close(Slot& slot) noexcept;          // its connection is of no use any more
+  void note(int64_t deadline_ns) noexcept;      // the timer fires then at the latest
+  void cameBack(Slot& slot) noexcept;           // it can be lent again, or closed
+  void close(Slot& slot) noexcept;              // its connection is of no use any more
   bool mustGiveWay(const Slot& slot) noexcept;  // its reader is slow, and somebody waits: one at a time
-  bool revive(Slot& slot) noexcept;         // finds another connection for a lent one that has lost its own
+  bool revive(Slot& slot) noexcept;  // finds another connection for a lent one that has lost its own
   void kill(Slot& slot, const Wire& wire) noexcept;
 
   void onConnected(Slot& slot, std::unique_ptr<Wire> wire) noexcept;
@@ -75,7 +77,9 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
   uint32_t demand(Group group) const noexcept;
   uint32_t slotsOf(Group group) const noexcept;
   uint32_t connectingOf(Group group) const noexcept;
-  bool backsOff(size_t target) const noexcept { return nowNs() < targets_[target].retry_at_ns; }
+  bool backsOff(size_t target) const noexcept {
+    return nowNs() < targets_[target].retry_at_ns && !(crowded_ && target == 0 && targets_[0].slots == 0);
+  }
   bool hopeless(Group group) const noexcept;
   Error unavailable() const;
   void refuse(Work& work, Error error) noexcept;
@@ -95,6 +99,7 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
   void probeMissed(int64_t now_ns) noexcept;
   bool makeRoom(Slot& slot, const Error& error) noexcept;
   void noteFailure(size_t target, const Error& error, bool has_others) noexcept;
+  void tellFailure(size_t target, const Error& error, bool has_others) noexcept;
   std::string labelOf(size_t target) const;
 
   static constexpr size_t kNoTarget = SIZE_MAX;
@@ -120,7 +125,7 @@ class LoopPool final : public Pool, private Cap::Member, private event::Timer {
   int64_t restore_at_ns_ = Slot::kNever;  // Cap::restore()
   bool has_room_made_ = false;            // for the primary: another loop has given one up
   bool waits_for_room_ = false;           // that was in vain: until restore_at_ns_
-  int64_t full_told_ns_ = 0;
+  bool crowded_ = false;  // the primary had room for some of this loop's, and not for one more
   int64_t gave_way_ns_ = 0;
   std::string last_failure_;
   std::minstd_rand random_;

@@ -20,7 +20,7 @@ constexpr int64_t kTrustNs = 250 * kNsPerMs;
 // How long somebody has waited before another loop is asked for one of its connections: one of this loop's
 // own usually comes back sooner, and costs nothing.
 constexpr int64_t kPatienceNs = 5 * kNsPerMs;
-constexpr int64_t kFullToldNs = 60 * kNsPerS;
+constexpr int64_t kQuietNs = 60 * kNsPerS;
 
 }  // namespace
 
@@ -175,11 +175,11 @@ void LoopPool::connect(Slot& slot, size_t target) noexcept {
 void LoopPool::onConnected(Slot& slot, std::unique_ptr<Wire> wire) noexcept {
   TargetState& target = targets_[slot.target()];
   --target.connecting;
-  if (target.failures > 0) LOG_INFO("mysql: {} is reached again", labelOf(slot.target()));
+  if (std::exchange(target.told, false)) LOG_INFO("mysql: {} is reached again", labelOf(slot.target()));
   target.failures = 0;
   target.retry_at_ns = 0;
   target.full = false;
-  if (slot.target() == 0) has_room_made_ = waits_for_room_ = false;
+  if (slot.target() == 0) has_room_made_ = waits_for_room_ = crowded_ = false;
   counters_.connects.add();
   int64_t expires_ns = Slot::kNever;
   if (const int64_t life_ns = int64_t{options_.lifetime_s} * kNsPerS; life_ns > 0) {
@@ -205,7 +205,9 @@ void LoopPool::onConnectFailed(Slot& slot, const Error& error) noexcept {
   if (!revives) close(slot);
   const uint32_t open = targets_[target].slots - targets_[target].connecting - (revives ? 1 : 0);
   noteFailure(target, error, open > 0);
-  targets_[target].full = target != 0 && isFull(error.number);
+  const bool full = isFull(error.number);
+  targets_[target].full = target != 0 && full;
+  if (target == 0) crowded_ = full && (open > 0 || targets_[0].connecting > 0);
   if (revives) slot.failRevival();
   failHopeless();
   pump();  // reads may go elsewhere now
@@ -220,11 +222,7 @@ bool LoopPool::makeRoom(Slot& slot, const Error& error) noexcept {
   if (open > 0 || !cap_.primaryFull(loop_index_)) return false;
   waits_for_room_ = waits_for_room_ || std::exchange(has_room_made_, false);
   --targets_[0].slots;
-  if (nowNs() - full_told_ns_ >= kFullToldNs || full_told_ns_ == 0) {
-    full_told_ns_ = nowNs();
-    LOG_WARN("mysql: {} takes fewer connections than mysql.max_connections ({}): {}", labelOf(slot.target()),
-             options_.max_connections, error.message);
-  }
+  tellFailure(0, error, true);
   slot.drop();
   free_slots_.insertBefore(slot);
   restore_at_ns_ = nowNs() + kFullRetryNs;
@@ -245,6 +243,24 @@ void LoopPool::noteFailure(size_t target, const Error& error, bool has_others) n
   ++state.failures;
   state.retry_at_ns = nowNs() + delay_ns - less(random_);
   note(state.retry_at_ns);
+  tellFailure(target, error, has_others);
+}
+
+// While others are open it may fail as often as somebody needs one more.
+void LoopPool::tellFailure(size_t target, const Error& error, bool has_others) noexcept {
+  TargetState& state = targets_[target];
+  const bool full = isFull(error.number);
+  if (has_others) {
+    int64_t& quiet_until_ns = state.quiet_until_ns[full];
+    if (nowNs() < quiet_until_ns) return;
+    quiet_until_ns = nowNs() + kQuietNs;
+  }
+  if (has_others && full) {
+    LOG_WARN("mysql: {} takes fewer connections than mysql.max_connections ({}): {}", labelOf(target),
+             options_.max_connections, error.message);
+    return;
+  }
+  state.told = true;
   LOG_WARN("mysql: {} cannot be reached: {}; again in {} ms", labelOf(target), error.message,
            (state.retry_at_ns - nowNs()) / kNsPerMs);
 }

@@ -7,6 +7,7 @@
 #include "db/database.h"
 #include "support/sim_sys.h"
 #include "unit/db/sim_db.h"
+#include "unit/log/log_test_support.h"
 
 using namespace roost;
 using namespace roost::db;
@@ -1004,6 +1005,102 @@ TEST_CASE("a server with fewer places than the cap is shared by the loops too", 
   CHECK(other->take() == "connection;");
   fixture.pass(1500);  // and then it is tried whether there is room again
   CHECK(fixture.db->attempts().size() > 0);
+}
+
+TEST_CASE("a server that takes fewer than the cap is told of once a minute", "[db]") {
+  const log::test::TempDir folder;
+  const std::string path = folder.path("log");
+  const auto count = [&path](const char* text) { return log::test::countLinesWith(path, text); };
+  const log::test::StderrToFile told(path);
+  Options options = small();
+  options.max_connections = 8;
+  Fixture fixture(options);
+  auto keeps = holder();
+  fixture.open(*keeps);
+  for (int second = 0; second < 59; ++second) {
+    auto more = reader();
+    fixture.ask(*more);
+    while (!fixture.db->attempts().empty()) fixture.db->refuse(0, 1226);
+    CHECK(more->take().empty());
+    fixture.pass(1000);
+    if (second % 10 == 0) fixture.db->accept().result();  // one has gone elsewhere, for a while
+    while (!fixture.db->attempts().empty()) fixture.db->refuse(0, 1226);
+    if (second % 10 == 0) fixture.wire(1).closeIdle();
+  }
+  CHECK(count("takes fewer connections than mysql.max_connections (8)") == 1);
+  CHECK(count("reached") == 0);
+  fixture.pass(2000);
+  auto more = reader();
+  fixture.ask(*more);
+  while (!fixture.db->attempts().empty()) fixture.db->refuse(0, 1226);
+  CHECK(count("takes fewer connections than mysql.max_connections (8)") == 2);
+  // What is no lack of room has words of its own, as soon as nothing is open any more.
+  keeps->link->release();
+  CHECK(more->take() == "connection;");
+  fixture.wire(0).result();
+  fixture.wire(0).closeIdle();
+  fixture.pass(2000);
+  auto late = reader();
+  fixture.ask(*late);
+  fixture.db->refuse(0, 2002);
+  CHECK(late->take() == errorNote(ErrorKind::kUnavailable));
+  CHECK(count("cannot be reached") == 1);
+  fixture.pass(40000);
+  fixture.ask(*late);
+  fixture.db->accept();
+  CHECK(count("is reached again") == 1);
+}
+
+TEST_CASE("who has given its last connection away asks for one where the server has no more room", "[db]") {
+  Options options = small();
+  options.max_connections = 8;
+  Fixture fixture(options, 2);
+  auto one = reader(), two = reader(), other = holder();
+  fixture.ask(*one, 0);
+  fixture.ask(*two, 0);
+  fixture.db->accept();
+  fixture.db->refuse(0, 1226);
+  fixture.wire(0).result();
+  fixture.wire(0).result();
+  CHECK(two->take() == "connection;result 0;");
+  fixture.ask(*other, 1);
+  fixture.db->refuse(0, 1226);
+  fixture.settle();  // and the other loop's idle one is closed
+  REQUIRE(fixture.db->attempts().size() == 1);
+  fixture.db->accept();
+  CHECK(other->take() == "connection;");
+  CHECK(fixture.db->wires().size() == 1);
+  auto late = reader();
+  fixture.ask(*late, 0);
+  CHECK(late->take().empty());
+  other->link->release();
+  fixture.settle();
+  REQUIRE(fixture.db->attempts().size() == 1);
+  CHECK(fixture.db->attempts()[0].loop == fixture.loops[0].get());
+  fixture.db->accept();
+  CHECK(late->take() == "connection;");
+}
+
+TEST_CASE("a refusal for want of room is no news of the attempts beside it", "[db]") {
+  Fixture fixture;
+  auto one = reader(), two = reader();
+  fixture.ask(*one);
+  fixture.ask(*two);
+  fixture.db->refuse(0, 1040);
+  CHECK(one->take().empty());
+  CHECK(two->take().empty());
+  fixture.db->accept().result();
+  CHECK(one->take() == "connection;result 0;");
+  CHECK(two->take() == "connection;");
+  fixture.wire().result();
+  CHECK(two->take() == "result 0;");
+  fixture.wire().closeIdle();
+  fixture.ask(*one);
+  fixture.ask(*two);
+  fixture.db->refuse(0, 1040);
+  fixture.db->refuse(0, 1040);  // nobody has any
+  CHECK(one->take() == errorNote(ErrorKind::kUnavailable));
+  CHECK(two->take() == errorNote(ErrorKind::kUnavailable));
 }
 
 TEST_CASE("room that was made and taken by others is not asked for at once again", "[db]") {

@@ -57,6 +57,7 @@ class Reader {
     if (c == ':' && startsName(peek(1))) return name();
     if (startsName(c)) return word();
     begin("");
+    made_.tokens.emplace_back(1, c);
     keep(1);
   }
 
@@ -78,7 +79,7 @@ class Reader {
     size_t length = 1;
     while (goesOn(peek(length)) || peek(length) == '$') ++length;
     begin(sql_.substr(at_, length));
-    made_.words.push_back(inCapitals(sql_.substr(at_, length)));
+    made_.tokens.push_back(inCapitals(sql_.substr(at_, length)));
     keep(length);
   }
 
@@ -89,6 +90,7 @@ class Reader {
     const auto found = std::find(names_.begin(), names_.end(), name);
     if (found == names_.end()) return fail(fmt::format("names :{}, which is not among its parameters", name));
     begin("?");
+    made_.tokens.emplace_back("?");
     made_.arguments.push_back(static_cast<uint16_t>(found - names_.begin()));
     out_ += '?';
     at_ += length;
@@ -96,6 +98,7 @@ class Reader {
 
   void quoted(char quote) {
     begin(std::string_view(&quote, 1));
+    made_.tokens.emplace_back(1, quote);
     size_t length = 1;
     while (at_ + length < sql_.size() && peek(length) != quote)
       length += peek(length) == '\\' && quote != '`' ? 2 : 1;

@@ -15,7 +15,9 @@ struct NamedSql {
   db::SqlText text;                 // with a mark in each name's place
   std::vector<uint16_t> arguments;  // which name stands at each mark, a position in `names`
   std::string first_word;           // in capitals: "SELECT"
-  std::vector<std::string> words;   // all of them outside of quotes and comments, in capitals
+  // What stands outside of quotes and comments: words in capitals, each other character by itself; a
+  // quoted text is its first quote.
+  std::vector<std::string> tokens;
 };
 
 // Takes one statement apart. Names in literals, quoted identifiers and comments are none, and neither are

@@ -10,6 +10,24 @@ constexpr int64_t kNsPerS = 1'000'000'000;
 
 }  // namespace
 
+std::string QueryCache::keyOf(std::string_view content_type, const std::vector<db::Value>& values) {
+  std::string key(content_type);
+  for (const db::Value& value : values) {
+    key += static_cast<char>(value.kind());
+    switch (value.kind()) {
+      case db::Value::Kind::kNull:
+        break;
+      case db::Value::Kind::kText:
+      case db::Value::Kind::kBytes:
+        key += std::to_string(value.bytes().size()) + ':' + value.bytes();
+        break;
+      default:
+        key.append(static_cast<const char*>(value.number()), sizeof(uint64_t));
+    }
+  }
+  return key;
+}
+
 QueryCache::Kept QueryCache::find(std::string_view key, int64_t now_ns) noexcept {
   const auto found = by_key_.find(key);
   if (found == by_key_.end()) return {};

@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/buffer.h"
+#include "db/value.h"
 
 namespace roost::modules::mysql {
 
@@ -23,6 +25,8 @@ class QueryCache {
     uint32_t age_s = 0;  // begun ones count (RFC 9111 section 5.1: Age)
   };
 
+  // What an answer depends on, each part with its length before it.
+  static std::string keyOf(std::string_view content_type, const std::vector<db::Value>& values);
   Kept find(std::string_view key, int64_t now_ns) noexcept;
   // Good for `for_ns`. What alone would fill the cache is not kept.
   void put(std::string key, BufferRef body, int64_t now_ns, int64_t for_ns);

@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 7> kReading = {"SELECT", "WITH",    "SHOW
                                                       "DESC",   "EXPLAIN", "VALUES"};
 // And those that have one of these write or lock all the same: reserved words, which are no names without
 // quotes, and functions.
-constexpr std::array<std::string_view, 8> kWriting = {"INSERT", "UPDATE",  "DELETE", "INTO",
-                                                      "LOCK",   "NEXTVAL", "SETVAL", "GET_LOCK"};
+constexpr std::array<std::string_view, 7> kWriting = {"UPDATE",  "DELETE", "INTO",    "LOCK",
+                                                      "NEXTVAL", "SETVAL", "GET_LOCK"};
 constexpr std::array<std::string_view, 4> kChanging = {"INSERT", "REPLACE", "UPDATE", "DELETE"};
 // What would change the connection for whoever has it next, or the transaction that surrounds it.
 constexpr std::array<std::string_view, 17> kRefused = {
@@ -34,6 +34,15 @@ constexpr std::array<std::string_view, 17> kRefused = {
 template <size_t N>
 bool isOneOf(const std::array<std::string_view, N>& words, std::string_view word) noexcept {
   return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Whether the word there is one of them: "INSERT(" is a function of strings, and MariaDB's other name of
+// NEXTVAL has two words.
+bool writesAt(const std::vector<std::string>& tokens, size_t at) noexcept {
+  const std::string_view next = at + 1 < tokens.size() ? std::string_view(tokens[at + 1]) : "";
+  if (tokens[at] == "INSERT") return next != "(";
+  if (tokens[at] == "NEXT") return next == "VALUE";
+  return isOneOf(kWriting, tokens[at]);
 }
 
 bool isIn(const std::vector<std::string>& names, std::string_view name) noexcept {
@@ -98,6 +107,13 @@ std::string readFrom(const std::string& from, bool in_path, QueryParameter& para
   return {};
 }
 
+bool mayWrite(const tables::NamedSql& statement) noexcept {
+  if (!isOneOf(kReading, statement.first_word)) return true;
+  for (size_t at = 0; at < statement.tokens.size(); ++at)
+    if (writesAt(statement.tokens, at)) return true;
+  return false;
+}
+
 // What is wrong with it; empty: nothing.
 std::string readParameter(config::Node node, bool in_path, QueryParameter& parameter) {
   const std::string& type = node["type"].asString();
@@ -143,7 +159,7 @@ bool touchesSession(std::string_view first_word, std::string_view text) {
 
 // All but those that change rows and do not say that they return them.
 bool mayReturnRows(const tables::NamedSql& statement) {
-  return !isOneOf(kChanging, statement.first_word) || isIn(statement.words, "RETURNING");
+  return !isOneOf(kChanging, statement.first_word) || isIn(statement.tokens, "RETURNING");
 }
 
 // The first `declared` of the names stand in the configuration.
@@ -158,10 +174,7 @@ Status readStatements(config::Node sql, const std::vector<std::string>& names, s
     const std::string& word = statement.value().first_word;
     if (isOneOf(kRefused, word))
       return Status::error(fmt::format("{}: {} would change the connection for others", place, word));
-    const auto& words = statement.value().words;
-    read.writes = read.writes || !isOneOf(kReading, word) ||
-                  std::any_of(words.begin(), words.end(),
-                              [](const std::string& each) { return isOneOf(kWriting, each); });
+    read.writes = read.writes || mayWrite(statement.value());
     read.touches_session = read.touches_session || touchesSession(word, statement.value().text.view());
     for (const uint16_t at : statement.value().arguments) used[at] = true;
     read.statements.push_back(std::move(statement).value());

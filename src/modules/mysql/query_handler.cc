@@ -82,7 +82,14 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
     return (config_.max_rows == 0 || rows_ <= config_.max_rows) &&
            (streams() || stream_.text().size() < config_.max_answer_bytes);
   }
+  // Whether a second row tells all that is asked: what may not be asked for by GET has to end, since it may
+  // call functions that write.
+  bool needsNoMoreThanTwo() const noexcept {
+    return config_.allows(http::Method::kGet) &&
+           (config_.answersOne() || (config_.result == QueryResult::kRows && form_.single));
+  }
   void execute(db::Link& link, size_t next) noexcept;
+  void leaveRest() noexcept;
   void writeRow(const db::Row& row);
   void finishText(const db::Outcome& outcome);
   bool mayBeAnswered(Problem& problem, ProblemExtra& extra) const;
@@ -92,7 +99,7 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
   void describe(http::ResponseHead& head) const;
   bool mayAnswerAs(std::string_view body, http::ResponseHead& head);
   void sendKept(const QueryCache::Kept& kept) noexcept;
-  std::string cacheKey() const;
+  std::string cacheKey() const { return QueryCache::keyOf(form_.content_type, values_); }
 
   http::Exchange& exchange_;
   const std::shared_ptr<QueryRoute> route_;
@@ -137,25 +144,6 @@ void QueryRun::start() noexcept {
   pool_.request(*this, only_reads_once ? db::Role::kReplica : db::Role::kPrimary);
 }
 
-// What the answer depends on, each part with its length before it.
-std::string QueryRun::cacheKey() const {
-  std::string key(form_.content_type);
-  for (const db::Value& value : values_) {
-    key += static_cast<char>(value.kind());
-    switch (value.kind()) {
-      case db::Value::Kind::kNull:
-        break;
-      case db::Value::Kind::kText:
-      case db::Value::Kind::kBytes:
-        key += std::to_string(value.bytes().size()) + ':' + value.bytes();
-        break;
-      default:
-        key.append(static_cast<const char*>(value.number()), sizeof(uint64_t));
-    }
-  }
-  return key;
-}
-
 void QueryRun::onConnection(db::Link& link) noexcept {
   if (config_.touches_session) link.touched();
   if (!inTransaction()) return execute(link, 0);
@@ -197,6 +185,10 @@ bool QueryRun::onRow(db::Link& link, const db::Row& row) noexcept {
   if (!writer_) return true;
   ++rows_;
   const bool one = config_.result != QueryResult::kRows || form_.single;
+  if (rows_ > 1 && needsNoMoreThanTwo()) {
+    leaveRest();
+    return false;
+  }
   if ((one && rows_ > 1) || (config_.writes && !fits())) return true;
   if (!fits()) {
     pool_.cancel(*this);  // the rest need not come
@@ -211,6 +203,14 @@ bool QueryRun::onRow(db::Link& link, const db::Row& row) noexcept {
     stream_.begin(head);
   }
   return stream_.sendPiece(link);
+}
+
+void QueryRun::leaveRest() noexcept {
+  pool_.cancel(*this);
+  Problem problem;
+  ProblemExtra extra;
+  if (!mayBeAnswered(problem, extra)) return replyProblem(exchange_, problem, extra);
+  finish();
 }
 
 void QueryRun::writeRow(const db::Row& row) {

@@ -282,6 +282,18 @@ def test_rows_without_their_nulls(query):
     assert stripped == [{"id": 1}]
 
 
+@pytest.mark.parametrize("result, accept, status, body", [
+    ("row", "*/*", 200, b'{"seq":1}'), ("value", "*/*", 200, b"1"), ("rows", "application/vnd.pgrst.object+json", 406, b"PGRST116")])
+def test_who_wants_one_row_does_not_wait_for_the_others(start_rest, result, accept, status, body):
+    endless = {"sql": "SELECT a.seq FROM seq_1_to_1000000 a, seq_1_to_1000000 b", "result": result}
+    server = start_rest(routes=routes({"/q/endless": endless, "/q/one": {"sql": "SELECT 1", "result": "value"}}),
+                        mysql={"max_connections": 1}, worker_processes=1)
+    for _ in range(3):
+        answer = server.get("endless", path="/q/", Accept=accept)
+        assert answer.status == status and body in answer.body
+        assert server.get("one", path="/q/").body == b"1"
+
+
 @pytest.mark.parametrize("target", ["kept", "object", "many"])
 def test_large_answers_are_refused(query, target):
     answer = query.get(target, path="/q/")

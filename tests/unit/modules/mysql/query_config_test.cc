@@ -65,6 +65,13 @@ TEST_CASE("what reads is asked for by GET, what may write by POST", "[mysql]") {
       {R"x("select a into @b from t")x", true, "POST, OPTIONS"},
       {R"x("SELECT get_lock('a', 1)")x", true, "POST, OPTIONS"},
       {R"x("SELECT 'delete', `update`, REPLACE(a, 'b', 'c') FROM t -- INTO")x", false, "GET, HEAD, OPTIONS"},
+      {R"x("SELECT NEXT VALUE FOR s")x", true, "POST, OPTIONS"},
+      {R"x("select next /* the */ value for s")x", true, "POST, OPTIONS"},
+      {R"x("SELECT NEXTVAL(s)")x", true, "POST, OPTIONS"},
+      {R"x("SELECT next, value FROM t")x", false, "GET, HEAD, OPTIONS"},
+      {R"x("SELECT next 'value' FROM t")x", false, "GET, HEAD, OPTIONS"},
+      {R"x("SELECT INSERT(name, 1, 1, 'X'), insert (name, 2, 1, :n) FROM t", "parameters": {"n": {}})x",
+       false, "GET, HEAD, OPTIONS"},
       {R"x("CALL p()")x", true, "POST, OPTIONS"},
       {R"x(["SELECT 1", "DELETE FROM t"])x", true, "POST, OPTIONS"},
   };

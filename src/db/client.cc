@@ -135,26 +135,39 @@ std::string addressOf(int fd) {
   return ::getnameinfo(any, size, digits, sizeof digits, nullptr, 0, NI_NUMERICHOST) == 0 ? digits : "";
 }
 
+// Whatever the server's configuration has made the default: what would change, without a word, what
+// statements mean, how many rows they see, or which of them are kept. What bounds or refuses and says so
+// (max_join_size, max_statement_time, tx_read_only ...) is the server's own. Each is a variable of both
+// makers' servers: one that is not known would keep us from connecting.
+void appendMeaning(MYSQL* mysql, const Options& options, Statement& setting) {
+  setting.text << "SET NAMES utf8mb4, time_zone = ?, sql_mode = ?, autocommit = 1, completion_type = 0,"
+                  " sql_select_limit = ?, sql_safe_updates = 0, sql_auto_is_null = 0, foreign_key_checks = 1,"
+                  " unique_checks = 1, ";
+  const unsigned long renamed_in = isMariaDb(mysql) ? 110'101 : 50'720;
+  setting.text << (mysql_get_server_version(mysql) < renamed_in ? SqlText("tx_isolation = ?")
+                                                                : SqlText("transaction_isolation = ?"));
+  setting.values.push_back(Value::ofText(options.time_zone));
+  setting.values.push_back(Value::ofText(kSqlMode));
+  setting.values.push_back(Value::ofUint(UINT64_MAX));
+  setting.values.push_back(Value::ofText("REPEATABLE-READ"));
+}
+
 // As few round trips as it takes.
 bool setUp(MYSQL* mysql, const Options& options, SessionUse use, Session& session, Error& error) {
   // The server gives up on a reader who is slower than this; that is ours to do.
   const uint32_t patience_s = std::clamp(secondsOf(options.stream_timeout_ms) + 60, 60U, 31'536'000U);
   Statement setting;
-  setting.text << "SET NAMES utf8mb4, time_zone = ?, sql_mode = ?, autocommit = 1, net_write_timeout = ?";
-  setting.values.push_back(Value::ofText(options.time_zone));
-  setting.values.push_back(Value::ofText(kSqlMode));
+  appendMeaning(mysql, options, setting);
+  setting.text << ", net_write_timeout = ?";
   setting.values.push_back(Value::ofInt(options.stream_timeout_ms == 0 ? 31'536'000 : patience_s));
-  if (!runOnce(mysql, setting, error)) return false;
-  if (!askServer(mysql, session, error)) return false;
-  if (use != SessionUse::kBlocking || options.query_timeout_ms == 0) return true;
   // Of a blocking session the server itself ends what takes too long, so that the connection lives on.
-  if (isMariaDb(mysql)) {
-    return runOnce(mysql,
-                   {SqlText("SET max_statement_time = ?"), {Value::ofDouble(options.query_timeout_ms / 1e3)}},
-                   error);
+  if (use == SessionUse::kBlocking && options.query_timeout_ms != 0) {
+    const bool in_seconds = isMariaDb(mysql);
+    setting.text << (in_seconds ? SqlText(", max_statement_time = ?") : SqlText(", max_execution_time = ?"));
+    setting.values.push_back(in_seconds ? Value::ofDouble(options.query_timeout_ms / 1e3)
+                                        : Value::ofInt(options.query_timeout_ms));
   }
-  return runOnce(mysql, {SqlText("SET max_execution_time = ?"), {Value::ofInt(options.query_timeout_ms)}},
-                 error);
+  return runOnce(mysql, setting, error) && askServer(mysql, session, error);
 }
 
 // What the library keeps per thread goes with the thread.

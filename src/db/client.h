@@ -43,7 +43,8 @@ enum class SessionUse : uint8_t {
   kLoop,      // for the non-blocking interface, once it is open; REQUIRES: ROOST_MARIADB_CLIENT
 };
 
-// An open session as all of ours are: utf8mb4, the zone, strict mode, autocommit.
+// An open session as all of ours are, however the server is configured: utf8mb4, the zone, strict mode,
+// autocommit, REPEATABLE READ, and what else says what statements mean.
 struct Session {
   MysqlPtr mysql;
   size_t max_packet_bytes = 0;  // the server's max_allowed_packet: a longer command would end the connection

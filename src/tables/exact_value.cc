@@ -6,6 +6,8 @@
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace roost::tables {
 namespace {
@@ -90,6 +92,49 @@ bool exactText(const Column& column, db::Value& value, Problem& problem) {
   return true;
 }
 
+bool sameWord(std::string_view a, std::string_view b) noexcept {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+// As the column writes it; the number of members: only the database's collation may know it.
+size_t memberAt(const Column& column, std::string_view word) noexcept {
+  const auto& members = column.members;
+  auto found = std::find(members.begin(), members.end(), word);
+  if (found == members.end() && !column.case_sensitive)
+    found = std::find_if(members.begin(), members.end(),
+                         [&](const std::string& member) { return sameWord(member, word); });
+  return static_cast<size_t>(found - members.begin());
+}
+
+// A SET keeps each of its members once, in the column's order.
+bool exactMembers(const Column& column, db::Value& value, Problem& problem) {
+  const std::string_view text = value.bytes();
+  const bool has_several = isDeclared(column, "set(") && text.find(',') != std::string_view::npos;
+  std::vector<bool> given(column.members.size());
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = has_several ? std::min(text.find(',', at), text.size()) : text.size();
+    const std::string_view word = text.substr(at, end - at);
+    const size_t member = memberAt(column, word);
+    if (member < given.size())
+      given[member] = true;
+    else if (has_several)
+      return refuse(column, "bad_value", "writes its members otherwise", problem);
+    else
+      return true;
+    at = end + 1;
+  }
+  std::string kept;
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (!given[i]) continue;
+    if (!kept.empty()) kept += ',';
+    kept += column.members[i];
+  }
+  value = db::Value::ofText(std::move(kept));
+  return true;
+}
+
 }  // namespace
 
 bool makeExact(const Column& column, db::Value& value, Problem& problem) {
@@ -102,7 +147,9 @@ bool makeExact(const Column& column, db::Value& value, Problem& problem) {
     case db::Type::kTimestamp:
       return !is_text || exactMoment(column, value, problem);
     case db::Type::kText:
-      return !is_text || exactText(column, value, problem);
+      if (!is_text) return true;
+      return column.members.empty() ? exactText(column, value, problem)
+                                    : exactMembers(column, value, problem);
     case db::Type::kBytes: {
       const bool is_short = value.kind() == db::Value::Kind::kBytes && isDeclared(column, "binary(") &&
                             value.bytes().size() < column.max_chars;

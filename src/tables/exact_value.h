@@ -10,8 +10,8 @@
 namespace roost::tables {
 
 // Brings a value, which convertText has made, into the one form in which its column keeps it: a DECIMAL
-// without what means nothing ("7.10" and "7.1" are one text), BINARY with its zeros, CHAR without its blanks.
-// False: 400, the column would round it or cut it.
+// without what means nothing ("7.10" and "7.1" are one text), BINARY with its zeros, CHAR without its blanks,
+// a SET's members in the column's order. False: 400, the column would round it or cut it.
 bool makeExact(const Column& column, db::Value& value, Problem& problem);
 
 // Whether rows are found by the column: it is part of a unique key.

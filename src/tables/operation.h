@@ -51,6 +51,10 @@ class Operation {
   virtual size_t bytes() const noexcept = 0;
   // False: that is the operation's end.
   virtual bool onError(const db::Error& error) = 0;
+  // Asked once after onError() was true: all that it has done in the transaction is to take locks, in which
+  // it and others would wait for each other, and so its next statement is better a new one's first. A hint,
+  // too: who has done more in the transaction cannot heed it.
+  virtual bool beginsAgain() noexcept { return false; }
 
   // After next() was false: what it came to. What it did within the transaction must be rolled back where it
   // has failed.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tables/fixed_rows.h"
@@ -71,6 +72,7 @@ class WriteBase : public Operation {
   void onRow(const db::Row& row) override;
   void onResult(const db::Outcome& outcome) override;
   bool onError(const db::Error& error) override;
+  bool beginsAgain() noexcept override { return std::exchange(begins_again_, false); }
   size_t bytes() const noexcept override {
     return result_.body.size() + (representation_ ? representation_->bytes() : 0);
   }
@@ -147,8 +149,9 @@ class WriteBase : public Operation {
   const Key* const key_;  // nullptr: none
   FixedRows fixed_;
   bool transaction_ = false;
-  bool has_looked_ = false;  // look() was asked
-  bool looks_ = false;       // at rows once they are changed
+  bool has_looked_ = false;    // look() was asked
+  bool begins_again_ = false;  // see beginsAgain()
+  bool looks_ = false;         // at rows once they are changed
   bool tells_ = true;  // the table's channel of the rows, where it has one; otherwise their number alone
   std::deque<Step> steps_;
   Step step_;  // under way

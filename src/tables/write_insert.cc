@@ -312,6 +312,7 @@ bool InsertOperation::onError(const db::Error& error) {
   const bool is_met = isDuplicate(error) && !failed();
   if (is_met && guesses_) {
     forgetRows();
+    begins_again_ = step_.first == 0;
     mergeFrom(step_.first);
     return !failed();
   }

@@ -92,10 +92,12 @@ void PutOperation::onWritten(const Step&, const db::Outcome&, uint64_t rows) {
   if (guesses_ && was_there_ && rows == 0) lookAtRow();  // somebody was quicker
 }
 
-// A row that was made since: it is the one that is meant, unless it has another unique key in common.
+// A row that was made since: it is the one that is meant, unless it has another unique key in common. The
+// INSERT that met it holds a lock that others may share: who then asks for the row alone waits for them.
 bool PutOperation::onError(const db::Error& error) {
   if (failed() || !guesses_ || was_there_ || !isDuplicate(error)) return WriteBase::onError(error);
   duplicate_ = problemOf(error, &table_, true);
+  begins_again_ = true;
   lookAtRow();
   return !failed();
 }

@@ -44,6 +44,11 @@ void OperationRunner::lookOrBegin(db::Link& link) noexcept {
   for (; index_ < operations_.size(); ++index_)
     if (current().look(statement)) return link.execute(std::move(statement));
   index_ = 0;
+  begin(link);
+}
+
+// Which ends the one that is open, with its locks.
+void OperationRunner::begin(db::Link& link) noexcept {
   step_ = Step::kBegin;
   link.execute({db::SqlText("START TRANSACTION"), {}});
 }
@@ -116,7 +121,10 @@ void OperationRunner::refuseTooLarge(db::Link& link) noexcept {
 }
 
 void OperationRunner::onError(db::Link* link, const db::Error& error) noexcept {
-  if (step_ == Step::kOperation && link != nullptr && current().onError(error)) return advance(*link);
+  if (step_ == Step::kOperation && link != nullptr && current().onError(error)) {
+    const bool begins_again = current().beginsAgain() && transaction_ && index_ == 0;
+    return begins_again ? begin(*link) : advance(*link);
+  }
   const bool has_operation = index_ < operations_.size();
   const bool may_be_done = mayBeDone();
   const db::Error told = tables::asFarAsKnown(error, link != nullptr, may_be_done, step_ == Step::kCommit);

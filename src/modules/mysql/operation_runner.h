@@ -61,6 +61,7 @@ class OperationRunner final : public db::Work {
   bool tooLarge() noexcept { return current().bytes() > most_bytes_ - bytes_; }
   void refuseTooLarge(db::Link& link) noexcept;
   void lookOrBegin(db::Link& link) noexcept;
+  void begin(db::Link& link) noexcept;
   void finish(db::Link& link) noexcept;
   void fail(db::Link* link, const tables::Problem& problem, uint32_t retry_after_s) noexcept;
 

@@ -74,4 +74,25 @@ TEST_CASE("other values of keys") {
   CHECK(exact(columnOf(db::Type::kBytes, "varbinary(4)", 0, 4), "AP8=") == std::string("\0\xff", 2));
 }
 
+TEST_CASE("members are as their column has them") {
+  Column tags = columnOf(db::Type::kText, "set('sea','Air','öl')", 0, 3);
+  tags.members = {"sea", "Air", "öl"};
+  for (const auto& [text, kept] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"", ""},
+                                                                  {"sea", "sea"},
+                                                                  {"öl,AIR,sea", "sea,Air,öl"},
+                                                                  {"air,sea,air", "sea,Air"},
+                                                                  {"Air,", "Air"},
+                                                                  {"ÖL", "ÖL"},
+                                                                  {"ÖL,sea", "bad_value"},
+                                                                  {"sea,fog", "bad_value"}})
+    CHECK(exact(tags, text) == kept);
+  tags.case_sensitive = true;
+  CHECK(exact(tags, "air,sea") == "bad_value");
+  Column kind = columnOf(db::Type::kText, "enum('a','b,a')", 0, 3);
+  kind.members = {"a", "b,a"};
+  CHECK(exact(kind, "A") == "a");
+  CHECK(exact(kind, "b,a") == "b,a");
+}
+
 }  // namespace

@@ -104,6 +104,7 @@ TEST_CASE("several operations are one transaction") {
 TEST_CASE("what is looked at comes before the transaction") {
   const std::string look = "SELECT 1 FROM `items` WHERE `id` IN (?) | 5; ";
   const std::string insert = "INSERT INTO `items` (`id`) VALUES (?) | 5; ";
+  const std::string lock = "SELECT 1 FROM `items` WHERE `id` IN (?) FOR UPDATE | 5; ";
   Run run({""}, false, false, "PUT");
   run.succeed();
   CHECK(run.link.said == look + "START TRANSACTION; ");
@@ -117,8 +118,14 @@ TEST_CASE("what is looked at comes before the transaction") {
   CHECK(two.link.said == look + look + "START TRANSACTION; ");
   two.succeed();
   two.fail(db::ErrorKind::kStatement, 1062);
-  CHECK(two.link.said == look + look + "START TRANSACTION; " + insert +
-                             "SELECT 1 FROM `items` WHERE `id` IN (?) FOR UPDATE | 5; ");
+  CHECK(two.link.said == look + look + "START TRANSACTION; " + insert + "START TRANSACTION; ");
+  two.succeed();
+  CHECK(two.link.said.compare(two.link.said.size() - lock.size(), lock.size(), lock) == 0);
+  // What was there before is not given up for the second one.
+  Run second({"", ""}, false, false, "PUT");
+  for (int i = 0; i < 4; ++i) second.succeed();
+  second.fail(db::ErrorKind::kStatement, 1062);
+  CHECK(second.link.said == look + look + "START TRANSACTION; " + insert + insert + lock);
   Run lost({""}, false, false, "PUT");
   lost.fail(db::ErrorKind::kLost);
   CHECK(lost.owner.told == "0: 503 database_unavailable +1");

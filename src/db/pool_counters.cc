@@ -30,8 +30,9 @@ PoolCounters::PoolCounters(metrics::Registry& registry)
       lost(registry.counter({"roost_mysql_lost_total", "Connections that died in use.", ""})),
       retried(registry.counter(
           {"roost_mysql_retried_total", "Reads done again because their connection had died.", ""})),
-      slow_readers(registry.counter({"roost_mysql_slow_readers_total",
-                                     "Answers cut off because their reader was slow while others waited.", ""})),
+      slow_readers(
+          registry.counter({"roost_mysql_slow_readers_total",
+                            "Answers cut off because their reader was slow while others waited.", ""})),
       leaks_reported(registry.counter(
           {"roost_mysql_leaks_reported_total", "Connections held for longer than leak_report_s.", ""})),
       wait_ns(

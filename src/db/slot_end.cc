@@ -12,7 +12,8 @@ constexpr int64_t kNsPerMs = 1'000'000;
 // Most statements end by themselves sooner than it takes to kill them.
 constexpr int64_t kKillDelayNs = 20 * kNsPerMs;
 
-// A kill may have come before the statement did, and there are statements that go on for a while all the same.
+// A kill may have come before the statement did, and there are statements that go on for a while all the
+// same.
 constexpr int64_t kKillAgainNs = 200 * kNsPerMs;
 
 constexpr uint32_t kQueryInterrupted = 1317;  // by KILL QUERY

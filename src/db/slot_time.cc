@@ -14,7 +14,7 @@ constexpr int64_t kNsPerS = 1'000'000'000;
 // How long whoever waits for a statement that was killed for its time waits for its end.
 constexpr int64_t kTellNs = 1 * kNsPerS;
 constexpr int64_t kLookNs = 100 * kNsPerMs;  // how often it is seen whether a slow reader is in the way
-constexpr size_t kShownBytes = 200;  // of a statement, in the log
+constexpr size_t kShownBytes = 200;          // of a statement, in the log
 
 }  // namespace
 

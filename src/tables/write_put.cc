@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "tables/db_problem.h"
 #include "tables/exact_value.h"
 
 namespace roost::tables {
@@ -92,11 +91,11 @@ void PutOperation::onWritten(const Step&, const db::Outcome&, uint64_t rows) {
   if (guesses_ && was_there_ && rows == 0) lookAtRow();  // somebody was quicker
 }
 
-// A row that was made since: it is the one that is meant, unless it has another unique key in common. The
-// INSERT that met it holds a lock that others may share: who then asks for the row alone waits for them.
+// A row that was made since: it is the one that is meant, unless it has another unique key in common, which
+// the next INSERT meets again. The one that met it holds a lock that others may share: who then asks for the
+// row alone waits for them.
 bool PutOperation::onError(const db::Error& error) {
   if (failed() || !guesses_ || was_there_ || !isDuplicate(error)) return WriteBase::onError(error);
-  duplicate_ = problemOf(error, &table_, true);
   begins_again_ = true;
   lookAtRow();
   return !failed();
@@ -116,7 +115,6 @@ bool PutOperation::decide() {
     return fail(412, "precondition_failed", "the row is not the one that If-Match names");
   if (!was_there_ && !may_insert_)
     return fail(404, "no_row", "there is no such row, and a key of one's own cannot be chosen here");
-  if (!was_there_ && duplicate_) return fail(*std::move(duplicate_));
   if (was_there_) {
     replace();
   } else {

@@ -1,8 +1,6 @@
 // Internal to tables: see write.h.
 #pragma once
 
-#include <optional>
-
 #include "tables/write_base.h"
 
 namespace roost::tables {
@@ -37,8 +35,7 @@ class PutOperation final : public WriteBase {
   KeyValues named_;
   bool may_insert_ = true;  // all of the key may be written
   bool was_there_ = false;
-  bool guesses_ = false;              // what is under way rests on a look that locked nothing
-  std::optional<Problem> duplicate_;  // what was told of the key that was thought to be new
+  bool guesses_ = false;  // what is under way rests on a look that locked nothing
   enum class Phase : uint8_t { kStart, kFound, kDecide, kWritten } phase_ = Phase::kStart;
 };
 

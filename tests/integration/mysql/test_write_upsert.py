@@ -1,5 +1,6 @@
 """Upserts and PUT: which row is meant is never left to chance."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
@@ -109,11 +110,12 @@ def test_a_default_can_be_met_too(start_rest, database, mariadb):
 
 
 def write_at_once(server, method, requests, **fields):
-    """(target, status, body) of all requests, each list of them one after the other over a connection of its own, the lists at once."""
+    """(target, status, body) of all requests, each list of them one after the other over a connection of its own, the lists at once.
+    What has no body is deleted."""
     def write(targets):
         with server.connect() as wire:
             for target, body in targets:
-                reply = server.send(method, target, body, wire=wire, **fields, **({"Prefer": "resolution=merge-duplicates"} if method == "POST" else {}))
+                reply = server.send(method if body else "DELETE", target, body, wire=wire, **fields, **({"Prefer": "resolution=merge-duplicates"} if method == "POST" else {}))
                 yield target, reply.status, reply.body
 
     with ThreadPoolExecutor(len(requests)) as threads:
@@ -147,6 +149,15 @@ def test_the_same_new_row_is_made_once(start_rest, database):
         made = [target for target, status, _ in answers if status == 201]
         assert method == "POST" or len(made) == len(set(made)) == 60
     assert server.mariadb.run("SELECT COUNT(*), COUNT(DISTINCT author) FROM notes WHERE id >= 1000", database) == [("180", "1")]
+
+
+def test_a_row_that_comes_and_goes_is_put(start_rest, database):
+    tables = writable("employees") + [{"name": "notes", "alias": "mine", "methods": ALL_METHODS, "where": "author=eq.me"}]
+    server = start_rest(tables, database=database)
+    for target, body in [("employees?id=eq.1000", {"name": "n"}), ("mine?id=eq.1000", {"text": "t"})]:
+        answers = write_at_once(server, "PUT", [[(target, body)] * 300, [(target, body)] * 300, [(target, None)] * 600])
+        told = {(status, json.loads(text)["code"] if status > 204 else "") for _, status, text in answers}
+        assert told <= {(201, ""), (204, ""), (409, "deadlock")}
 
 
 def test_a_key_is_not_rounded(start_rest, database, mariadb):

@@ -50,7 +50,11 @@ class Pieces {
 }  // namespace
 
 RowStream::RowStream(http::Exchange& exchange, db::Pool& pool, db::Work& reader) noexcept
-    : exchange_(exchange), loop_(exchange.context().loop()), pool_(pool), reader_(reader) {}
+    : exchange_(exchange),
+      loop_(exchange.context().loop()),
+      pool_(pool),
+      reader_(reader),
+      is_head_(exchange.isHead()) {}
 
 RowStream::~RowStream() {
   loop_.cancel(*this);
@@ -63,11 +67,11 @@ void RowStream::reserve() {
 
 void RowStream::begin(http::ResponseHead& head) noexcept {
   begun_ = true;
-  exchange_.begin(head, exchange_.isHead());
+  exchange_.begin(head, is_head_);
 }
 
 bool RowStream::sendPiece(db::Link& link) noexcept {
-  if (exchange_.isHead()) {
+  if (is_head_) {
     pool_.cancel(reader_);
     return false;
   }

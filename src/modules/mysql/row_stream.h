@@ -60,6 +60,7 @@ class RowStream final : private event::Timer {
   db::Work& reader_;
   db::Link* link_ = nullptr;  // that waits to go on
   std::string text_;
+  const bool is_head_;  // the exchange is of the next request once this one's answer has ended
   bool begun_ = false;
   bool blocked_ = false;
   bool yields_ = false;   // until the timer

@@ -97,6 +97,13 @@ def test_head_of_a_large_answer(events):
     assert events.get("events?limit=1&order=id").json()[0]["id"] == 1
 
 
+def test_nothing_follows_the_head_of_a_large_answer(events):
+    with events.connect() as wire:
+        wire.send(request("/data/events?order=id", "HEAD") + request("/data/events?id=eq.77&select=id"))
+        assert wire.read_response("HEAD").status == 200
+        assert wire.read_response().json() == [{"id": 77}]
+
+
 def test_a_reader_who_leaves_ends_its_statement(events):
     connection = events.mariadb.connections()
     with SlowWire(events.address) as wire:

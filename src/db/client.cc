@@ -137,12 +137,13 @@ std::string addressOf(int fd) {
 
 // Whatever the server's configuration has made the default: what would change, without a word, what
 // statements mean, how many rows they see, or which of them are kept. What bounds or refuses and says so
-// (max_join_size, max_statement_time, tx_read_only ...) is the server's own. Each is a variable of both
-// makers' servers: one that is not known would keep us from connecting.
+// (max_join_size, max_statement_time, tx_read_only ...) is the server's own. Each is a variable that the
+// server has: one that is not known would keep us from connecting.
 void appendMeaning(MYSQL* mysql, const Options& options, Statement& setting) {
   setting.text << "SET NAMES utf8mb4, time_zone = ?, sql_mode = ?, autocommit = 1, completion_type = 0,"
                   " sql_select_limit = ?, sql_safe_updates = 0, sql_auto_is_null = 0, foreign_key_checks = 1,"
                   " unique_checks = 1, ";
+  if (isMariaDb(mysql)) setting.text << "check_constraint_checks = 1, ";
   const unsigned long renamed_in = isMariaDb(mysql) ? 110'101 : 50'720;
   setting.text << (mysql_get_server_version(mysql) < renamed_in ? SqlText("tx_isolation = ?")
                                                                 : SqlText("transaction_isolation = ?"));

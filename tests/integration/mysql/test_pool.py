@@ -162,14 +162,14 @@ def test_a_where_that_no_schema_can_make_right_is_refused(tmp_path, with_mysql, 
 def test_what_statements_mean_is_not_the_server_s_configuration(start, own_mariadb, driver):
     mariadb = own_mariadb()
     globally = {"sql_select_limit": 5, "sql_safe_updates": 1, "tx_isolation": "'READ-COMMITTED'", "completion_type": 2, "sql_auto_is_null": 1,
-                "foreign_key_checks": 0, "unique_checks": 0, "autocommit": 0, "sql_mode": "'ANSI,PAD_CHAR_TO_FULL_LENGTH'", "time_zone": "'+05:00'"}
+                "foreign_key_checks": 0, "unique_checks": 0, "check_constraint_checks": 0, "autocommit": 0, "sql_mode": "'ANSI,PAD_CHAR_TO_FULL_LENGTH'", "time_zone": "'+05:00'"}
     mariadb.run("; ".join(f"SET GLOBAL {name} = {value}" for name, value in globally.items()))
     asked = {"sql": f"SELECT {', '.join(f'@@{name} AS {name}' for name in globally)}", "result": "row"}
     server = start(driver, [{"path": "/session", "mysql_query": asked}], server=mariadb, more_tables=writable("notes"))
     ours = server.ask("/session").json()
     assert "STRICT_ALL_TABLES" in ours["sql_mode"] and "ANSI" not in ours["sql_mode"]
     assert ours == {"sql_select_limit": 2**64 - 1, "sql_safe_updates": 0, "tx_isolation": "REPEATABLE-READ", "completion_type": "NO_CHAIN",
-                    "sql_auto_is_null": 0, "foreign_key_checks": 1, "unique_checks": 1, "autocommit": 1, "sql_mode": ours["sql_mode"], "time_zone": "+00:00"}
+                    "sql_auto_is_null": 0, "foreign_key_checks": 1, "unique_checks": 1, "check_constraint_checks": 1, "autocommit": 1, "sql_mode": ours["sql_mode"], "time_zone": "+00:00"}
     # The session that reads the schema, too.
     assert len(server.get("products?limit=20").json()) == 20
     assert server.patch("notes?text=eq.nobody", {"text": "n"}, Prefer="count=exact")["Content-Range"] == "*/0"

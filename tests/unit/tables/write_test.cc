@@ -190,14 +190,16 @@ TEST_CASE("put") {
   check({one_row, "", R"({"id":5,"sku":"a"})", {brings({{1}}), affects(1)}}, {look, replace}, "204 1", true);
   check({"PUT items?id=eq.5&select=id", kRepresent, body, {brings({{1}}), affects(1), brings({{5}})}},
         {look, replace, "SELECT `id` FROM `items` WHERE `id` IN (?) FOR UPDATE | 5"}, "200 1", true);
-  // Made by somebody else since it was looked at, or taken away, or another one with the same `sku`.
+  // Made by somebody else since it was looked at, or taken away, or both, or another one with the same `sku`.
   check({one_row, "", body, {brings({}), fails(1062), brings({{1}}), affects(1)}},
         {look, insert, lock, replace}, "204 1", true);
   check({one_row, "", body, {brings({{1}}), affects(0), brings({}), affects(1)}},
         {look, replace, lock, insert}, "201 1 /data/items?id=eq.5", true);
   check({one_row, "", body, {brings({{1}}), affects(0), brings({{1}}), affects(0)}},
         {look, replace, lock, replace}, "204 1", true);
-  check({one_row, "", body, {brings({}), fails(1062), brings({})}}, {look, insert, lock},
+  check({one_row, "", body, {brings({}), fails(1062), brings({}), affects(1)}}, {look, insert, lock, insert},
+        "201 1 /data/items?id=eq.5", true);
+  check({one_row, "", body, {brings({}), fails(1062), brings({}), fails(1062)}}, {look, insert, lock, insert},
         "409 unique_violation", true);
   check({one_row, "", body, {brings({}), fails(1452)}}, {look, insert}, "409 foreign_key_violation", true);
   check({"PUT pairs?a=eq.1&b=eq.2", "", R"({"note":null})", {brings({{1}}), affects(1)}},

@@ -87,11 +87,8 @@ void Slot::ended() noexcept {
   pool_.counters_.statement_ns.record(static_cast<uint64_t>(took_ns));
   if (kill_ != Kill::kNone) {
     settle();
-  } else if (work_ != nullptr) {
-    tell();
   } else {
-    ended_ = Ended::kNot;
-    clean();
+    settled();
   }
 }
 
@@ -111,6 +108,7 @@ void Slot::dropUnsettled() noexcept {
   pool_.openMore();
 }
 
+// And no kill can come any more.
 void Slot::settled() noexcept {
   kill_ = Kill::kNone;
   if (work_ != nullptr) {

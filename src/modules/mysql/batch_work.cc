@@ -24,9 +24,6 @@ namespace {
 
 using tables::Problem;
 
-// A body of more takes longer to read than a loop should be held up.
-constexpr size_t kMostBytesOnLoop = 64 << 10;
-
 // One transaction of many operations. Owned by its exchange; loop thread.
 class BatchWork final : public http::ExchangeListener, private OperationsDone {
  public:

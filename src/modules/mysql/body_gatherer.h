@@ -16,6 +16,9 @@ namespace roost::modules::mysql {
 // What a request says that its content's length is; -1: nothing.
 int64_t announcedBytes(const http::RequestHead& head) noexcept;
 
+// Content of more takes longer to read than a loop should be held up.
+inline constexpr size_t kMostBytesOnLoop = 64 << 10;
+
 // A request's content as it comes, up to a limit.
 class BodyGatherer {
  public:

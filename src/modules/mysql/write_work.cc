@@ -23,9 +23,6 @@ namespace {
 
 using tables::Problem;
 
-// A body of more takes longer to read than a loop should be held up.
-constexpr size_t kMostBytesOnLoop = 64 << 10;
-
 // A request as it has come, up to what it means to the database. Refers to nothing but the exposure that it
 // keeps, and so any thread may make a plan of it.
 struct WriteRequest {

@@ -134,6 +134,15 @@ class Fixture {
 
 }  // namespace
 
+// Up to the first row, which is all that it wants for now.
+SimWire& openPaused(Fixture& fixture, Asker& asker) {
+  asker.rows_wanted = 1;
+  SimWire& wire = fixture.open(asker);
+  wire.columns();
+  CHECK_FALSE(wire.row(1));
+  return wire;
+}
+
 TEST_CASE("a connection is opened when somebody needs it and used again", "[db]") {
   Fixture fixture;
   CHECK(fixture.db->attempts().empty());
@@ -473,10 +482,7 @@ TEST_CASE("a slow reader gives way to who waits", "[db]") {
   options.max_connections = 1;
   Fixture fixture(options);
   auto asker = reader();
-  asker->rows_wanted = 1;
-  SimWire& wire = fixture.open(*asker);
-  wire.columns();
-  CHECK_FALSE(wire.row(1));
+  SimWire& wire = openPaused(fixture, *asker);
   fixture.pass(1500);
   asker->rows_wanted = 1;
   asker->link->resume();
@@ -506,10 +512,7 @@ TEST_CASE("a reader who was slow for less gives way to nobody", "[db]") {
   options.max_connections = 1;
   Fixture fixture(options);
   auto asker = reader();
-  asker->rows_wanted = 1;
-  SimWire& wire = fixture.open(*asker);
-  wire.columns();
-  CHECK_FALSE(wire.row(1));
+  openPaused(fixture, *asker);
   auto next = reader();
   fixture.ask(*next);
   fixture.pass(1999);
@@ -522,10 +525,7 @@ TEST_CASE("a reader who was slow for less gives way to nobody", "[db]") {
 TEST_CASE("a client that leaves while its reader is paused", "[db]") {
   Fixture fixture;
   auto asker = reader();
-  asker->rows_wanted = 1;
-  SimWire& wire = fixture.open(*asker);
-  wire.columns();
-  CHECK_FALSE(wire.row(1));
+  SimWire& wire = openPaused(fixture, *asker);
   asker.reset();
   CHECK(fixture.db->kills().size() == 1);
   CHECK_FALSE(wire.paused);

@@ -16,7 +16,7 @@ readonly BENCH_PACKAGES=(python3 libbenchmark-dev libspdlog-dev nginx libnginx-m
 readonly FORMAT_PACKAGES=(clang-format)
 
 readonly MEMORY_PER_JOB_MB=1500            # what one compiler may take
-FUZZ_SECONDS=${FUZZ_SECONDS:-300}          # per target in `test --full`
+FUZZ_SECONDS=${FUZZ_SECONDS:-60}           # per target in `test --full`
 
 may_install=yes
 cmake_definitions=()
@@ -31,7 +31,7 @@ usage: ./build.sh [VERB] [OPTION...]
   test              format, layers, generated files, unit and integration tests, the unit tests and a brief
                     fuzzing under ASan + UBSan, the multi-threaded ones under TSan, push and MySQL under torture with both
   test --full       as above, then push and MySQL under torture at full size, a million schedules of its hub, clang-tidy, all
-                    unit and integration tests under every sanitizer, and FUZZ_SECONDS (300) of libFuzzer per target
+                    unit and integration tests under every sanitizer, and FUZZ_SECONDS (60) of libFuzzer per target
   bench [NAME ...]  build and run all benchmarks, or one: static (this server beside its peers) or the
                     NAME of tests/bench/NAME_bench.cc; further arguments go to it
   format            format the sources in place
@@ -235,17 +235,40 @@ pytest_with() {
   ROOST_SERVER="$PWD/build/$preset/bin/server" "${fixed_addresses[@]}" "$python" -m pytest -q "${parallel[@]}" "$@"
 }
 
+# fuzz_one PROGRAM: fuzzes one target for FUZZ_SECONDS. Its output goes to a log, which is printed if it fails.
+fuzz_one() {
+  local name=${1##*/fuzz_} corpus log
+  corpus=build/libfuzzer/corpus/$name
+  log=build/libfuzzer/artifacts/$name.log
+  mkdir -p "$corpus"
+  if "$1" -max_total_time="$FUZZ_SECONDS" -print_final_stats=1 -artifact_prefix="build/libfuzzer/artifacts/$name-" \
+    "$corpus" "tests/fuzz/corpus/$name" >"$log" 2>&1; then
+    printf '%-24s %s\n' "$name" "$(sed -n 's/^stat::number_of_executed_units: */executions: /p' "$log")"
+  else
+    cat "$log"
+    printf '%-24s FAILED; the input is in build/libfuzzer/artifacts/\n' "$name"
+    return 1
+  fi
+}
+
+# Fuzzes every target, one per processor at a time.
 fuzz_long() {
-  local target name failed=0
   mkdir -p build/libfuzzer/artifacts
-  for target in build/libfuzzer/bin/fuzz_*; do
-    [[ -x $target && ! -d $target ]] || continue
-    name=${target##*/fuzz_}
-    mkdir -p "build/libfuzzer/corpus/$name"
-    "$target" -max_total_time="$FUZZ_SECONDS" -print_final_stats=1 -artifact_prefix="build/libfuzzer/artifacts/$name-" \
-      "build/libfuzzer/corpus/$name" "tests/fuzz/corpus/$name" || failed=1
-  done
-  return $failed
+  export -f fuzz_one
+  export FUZZ_SECONDS
+  find build/libfuzzer/bin -maxdepth 1 -type f -name 'fuzz_*' -print0 | sort -z |
+    xargs -0 -n 1 -P "$(nproc)" bash -c 'fuzz_one "$1"' fuzz_one
+}
+
+# Runs clang-tidy over every source. It reads the compile commands without the precompiled header, which is g++'s.
+check_tidy() {
+  local folder=build/checked/tidy
+  mkdir -p "$folder"
+  sed -E 's/ -Winvalid-pch//g; s/ -include [^ ]*cmake_pch\.hxx//g' build/checked/compile_commands.json \
+    >"$folder/compile_commands.json"
+  run-clang-tidy -quiet -p "$folder" -j "$(nproc)" "$PWD/src/.*\.cc" 2>"$folder/stderr" >"$folder/stdout" && return
+  grep -E -A 4 'error:' "$folder/stdout"
+  return 1
 }
 
 run_tests() {
@@ -280,7 +303,7 @@ run_full_tests() {
   ROOST_TORTURE=full step "push and MySQL under torture, in full" pytest_with checked "${torture_folders[@]}" -k "$torture" || true
   step "the push hub, a million schedules" build/checked/bin/unit_push '[schedules]' || true
   step "build, benchmarks" build_preset bench all || true
-  step "clang-tidy" run-clang-tidy -quiet -p build/checked -j "$(nproc)" "$PWD/src/.*\.cc" || true
+  step "clang-tidy" check_tidy || true
   if step "build everything, ASan + UBSan" build_preset asan all; then
     step "integration tests, ASan + UBSan" sanitized pytest_with asan tests/integration || true
   fi

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -97,8 +98,19 @@ int explainOne(const ExplainRequest& request, const ServerConfig& config, config
   return answer.head.empty() && !answer.given_up ? kCannotServe : code;
 }
 
-int checkSystemFor(const CommandLine& line, uint64_t fd_tables) {
-  return printSystemCheck(line.clients, fd_tables) ? 0 : kCannotServe;
+int checkSystemFor(const CommandLine& line, const CheckedConfig& config) {
+  return printSystemCheck(line.clients, config) ? 0 : kCannotServe;
+}
+
+CheckedConfig checkedConfigOf(const ServerConfig& config) {
+  CheckedConfig checked;
+  if (config.own_fd_tables) checked.fd_tables = config.io_threads;
+  if (config.accept == AcceptMode::kReusePort) checked.accept_queues = config.io_threads;
+  for (const net::ListenOptions& listener : config.listeners) {
+    const auto backlog = static_cast<uint64_t>(listener.backlog);
+    checked.backlog = std::min(checked.backlog.value_or(backlog), backlog);
+  }
+  return checked;
 }
 
 int runConfigured(const CommandLine& line) {
@@ -120,8 +132,7 @@ int runConfigured(const CommandLine& line) {
   if (line.action == Action::kDump) return print(loaded.config->dump());
   ServerConfigResult result = readServerConfig(loaded.config->root(), registry, allowedProcessors());
   if (!result.config) return failAll(result.errors);
-  if (line.action == Action::kCheckSystem)
-    return checkSystemFor(line, result.config->own_fd_tables ? result.config->io_threads : 1);
+  if (line.action == Action::kCheckSystem) return checkSystemFor(line, checkedConfigOf(*result.config));
   if (line.action == Action::kTest) return print(fmt::format("roost: {} is good\n", line.config_path));
   if (line.action == Action::kExplain)
     return explainOne(request, *result.config, loaded.config->root(), registry);
@@ -141,7 +152,7 @@ int runProgram(int argc, char** argv) {
     }
     if (line->action == Action::kHelp) return print(helpText());
     if (line->action == Action::kVersion) return print(fmt::format("{}\n", versionLine()));
-    if (line->action == Action::kCheckSystem && !line->config_named) return checkSystemFor(*line, 1);
+    if (line->action == Action::kCheckSystem && !line->config_named) return checkSystemFor(*line, {});
     return runConfigured(*line);
   } catch (const std::exception& error) {
     return fail(error.what());

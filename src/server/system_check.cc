@@ -69,14 +69,26 @@ void addDescriptors(const SystemFacts& facts, uint64_t fd_tables, Needs& needs) 
             per_process);
 }
 
-void addQueues(const SystemFacts& facts, Needs& needs) {
+void addQueues(const SystemFacts& facts, const CheckedConfig& config, Needs& needs) {
+  const auto per_socket = [&config](uint64_t clients) {
+    return (acceptQueue(clients) + config.accept_queues - 1) / config.accept_queues;
+  };
   needs.add({"net.core.somaxconn",
              "connections waiting for accept",
              false,
              facts.somaxconn,
              {},
              "net.core.somaxconn = {}"},
-            acceptQueue);
+            per_socket);
+  if (config.backlog) {
+    needs.add({"backlog",
+               "the same, as the configuration's listeners ask for it",
+               false,
+               config.backlog,
+               {},
+               "\"backlog\": {} in the configuration's `listen`"},
+              per_socket);
+  }
   needs.add({"net.ipv4.tcp_max_syn_backlog",
              "handshakes under way",
              false,
@@ -174,6 +186,32 @@ void adviseOnProcess(const SystemFacts& facts, std::vector<SystemAdvice>& advice
   }
 }
 
+// The kernel gives a listening socket the smaller of the two: one raised alone does nothing.
+void adviseOnBacklog(const SystemFacts& facts, const CheckedConfig& config,
+                     std::vector<SystemAdvice>& advice) {
+  if (!config.backlog || !facts.somaxconn || *config.backlog == *facts.somaxconn) return;
+  const bool file_caps = *config.backlog < *facts.somaxconn;
+  advice.push_back(
+      {false,
+       fmt::format("The configuration's \"backlog\" is {} and net.core.somaxconn {}: a listening socket "
+                   "gets the smaller of the two. Raise {} to use the other.",
+                   *config.backlog, *facts.somaxconn, file_caps ? "\"backlog\"" : "net.core.somaxconn")});
+}
+
+// What one source address gives towards one address and port of a server. Of the range of local ports,
+// connect() tries those of the first one's parity before all others, every time (Linux, __inet_hash_connect):
+// once they are taken, each further attempt looks at all of them in vain first.
+void addSourceAddresses(const SystemFacts& facts, SystemReport& report) {
+  const auto first = at(facts.port_range, 0);
+  const auto last = at(facts.port_range, 1);
+  if (!first || !last || *first > *last) return;
+  report.connections_per_source = (*last - *first) / 2 + 1;
+  for (const uint64_t clients : report.counts) {
+    report.source_addresses.push_back((clients + report.connections_per_source - 1) /
+                                      report.connections_per_source);
+  }
+}
+
 }  // namespace
 
 bool SystemReport::isShort(size_t index) const noexcept {
@@ -181,20 +219,16 @@ bool SystemReport::isShort(size_t index) const noexcept {
                      [index](const SystemNeed& need) { return need.isShort(index); });
 }
 
-SystemReport checkSystem(const SystemFacts& facts, std::vector<uint64_t> counts, uint64_t fd_tables) {
+SystemReport checkSystem(const SystemFacts& facts, std::vector<uint64_t> counts,
+                         const CheckedConfig& config) {
   SystemReport report;
   report.counts = std::move(counts);
   Needs needs(report);
-  addDescriptors(facts, fd_tables, needs);
-  addQueues(facts, needs);
+  addDescriptors(facts, config.fd_tables, needs);
+  addQueues(facts, config, needs);
   addMemory(facts, needs);
-  const auto first = at(facts.port_range, 0);
-  const auto last = at(facts.port_range, 1);
-  if (first && last && *first <= *last) {
-    const uint64_t ports = *last - *first + 1;
-    for (const uint64_t clients : report.counts)
-      report.source_addresses.push_back((clients + ports - 1) / ports);
-  }
+  addSourceAddresses(facts, report);
+  adviseOnBacklog(facts, config, report.advice);
   adviseOnGuides(facts, report.advice);
   adviseOnProcess(facts, report.advice);
   return report;

@@ -35,22 +35,33 @@ struct SystemReport {
   std::vector<uint64_t> counts;
   std::vector<SystemNeed> needs;
   std::vector<SystemAdvice> advice;
-  // Source addresses that one machine needs to open so many connections to one address and port.
+  // Source addresses that one machine needs to open so many connections to one address and port, and how many
+  // connections each of them opens at full speed.
   std::vector<uint64_t> source_addresses;
+  uint64_t connections_per_source = 0;
 
   bool isShort(size_t index) const noexcept;  // of anything, for counts[index]
 };
 
+// What a configuration says that the check depends on; without one, the defaults.
+struct CheckedConfig {
+  uint64_t fd_tables = 1;  // among how many tables of descriptors the clients are dealt out
+  // The listening sockets of one address share what waits to be accepted: 1, or the IO threads with `accept`
+  // "reuseport".
+  uint64_t accept_queues = 1;
+  // The smallest `backlog` of the listeners; nothing: no file was named.
+  std::optional<uint64_t> backlog;
+};
+
 // Pure: the same facts make the same report. docs/tuning.md gives the reasons for the numbers.
-// `fd_tables`: among how many tables of descriptors the clients are dealt out; 1, or the IO threads of a
-// configuration that gives each its own.
-SystemReport checkSystem(const SystemFacts& facts, std::vector<uint64_t> counts, uint64_t fd_tables = 1);
+SystemReport checkSystem(const SystemFacts& facts, std::vector<uint64_t> counts,
+                         const CheckedConfig& config = {});
 
 // A table, what to do for counts[remedied], and advice: lines for people. `color`: with ANSI colors.
 std::string formatReport(const SystemFacts& facts, const SystemReport& report, size_t remedied, bool color);
 
 // `--check-system[=clients]`: looks at this machine and writes to standard output; clients 0: kClientCounts.
 // False where something is short for the `clients` that were named.
-bool printSystemCheck(uint64_t clients, uint64_t fd_tables);
+bool printSystemCheck(uint64_t clients, const CheckedConfig& config);
 
 }  // namespace roost::server

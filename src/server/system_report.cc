@@ -79,7 +79,9 @@ void writeTable(const SystemReport& report, Writer& out) {
   out.add(fmt::format("{:<{}} {:>{}}", "source addresses", kSettingWidth, "", kCellWidth));
   for (const uint64_t addresses : report.source_addresses)
     out.add(fmt::format(" {:>{}}", grouped(addresses), kCellWidth));
-  out.line("  of a machine that plays all the clients, for one address and port of the server");
+  out.line(
+      "  of a machine that plays all the clients, {} connections each to one address and port of the server",
+      grouped(report.connections_per_source));
 }
 
 // The three numbers of tcp_mem keep the kernel's own proportions, 3/4, 1, 3/2, as far as there is memory.
@@ -138,7 +140,7 @@ std::string formatReport(const SystemFacts& facts, const SystemReport& report, s
   return out.take();
 }
 
-bool printSystemCheck(uint64_t clients, uint64_t fd_tables) {
+bool printSystemCheck(uint64_t clients, const CheckedConfig& config) {
   const SystemFacts facts = readSystemFacts();
   std::vector<uint64_t> counts(kClientCounts.begin(), kClientCounts.end());
   size_t remedied = 2;  // a million
@@ -146,7 +148,7 @@ bool printSystemCheck(uint64_t clients, uint64_t fd_tables) {
     counts = {clients};
     remedied = 0;
   }
-  const SystemReport report = checkSystem(facts, std::move(counts), fd_tables);
+  const SystemReport report = checkSystem(facts, std::move(counts), config);
   const bool color = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   fmt::print("{}", formatReport(facts, report, remedied, color));
   std::fflush(stdout);

@@ -39,6 +39,10 @@ def test_a_configuration_says_how_many_tables_there_are(tmp_path):
     assert "descriptors of an IO thread" in check("--check-system=60000", "-f", str(file)).stdout
     file.write_text('{"worker_processes": 4}')
     assert "descriptors of the process" in check("--check-system=60000", "-f", str(file)).stdout
+    file.write_text('{"worker_processes": 4, "listen": [{"port": 0}, {"port": 0, "backlog": 200}]}')
+    capped = check("--check-system=1M", "-f", str(file))
+    assert '"backlog": 15625 in the configuration' in capped.stdout and 'The configuration\'s "backlog" is 200' in capped.stdout
+    assert "backlog " not in check("--check-system=1M").stdout.replace("_backlog ", "")  # no file, no row
     file.write_text('{"worker_processes": 0}')
     wrong = check("--check-system", "-f", str(file))
     assert wrong.returncode == 1

@@ -26,7 +26,7 @@ std::vector<std::string> eventsOf(std::string_view text, size_t piece) {
       size_t consumed = 0;
       const bool event = scanner.next(now, consumed);
       if (consumed == 0 || consumed > now.size()) std::abort();
-      if (event) events.emplace_back(scanner.data());
+      if (event) events.push_back(std::string(scanner.type()) + '\n' + std::string(scanner.data()));
       now.remove_prefix(consumed);
     }
   }
@@ -42,8 +42,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (eventsOf(text, piece) != whole) std::abort();
   }
   for (const std::string& event : whole) {
-    const roost::swarm::Numbered numbered = roost::swarm::readNumbered(event);
-    if (numbered.ok && (event.empty() || event[0] < '0' || event[0] > '9')) std::abort();
+    const std::string content = event.substr(event.find('\n') + 1);
+    const roost::swarm::Numbered numbered = roost::swarm::readNumbered(content);
+    if (numbered.ok && (content.empty() || content[0] < '0' || content[0] > '9')) std::abort();
   }
   return 0;
 }

@@ -103,18 +103,23 @@ void Client::sendRequest(std::string_view fields) noexcept {
 
 void Client::received(MessageCheck& messages, std::string_view text) noexcept {
   const Scenario& scenario = worker_.scenario();
+  const Numbered numbered = scenario.expect_sequence ? readNumbered(text) : Numbered{};
+  if (scenario.publishes() && numbered.ok && worker_.isStale(numbered.sent_ns)) return;
   worker_.stats().messages.add();
   ++messages.count;
-  if (scenario.expect_sequence) checkNumber(messages.sequence, text);
+  if (scenario.expect_sequence) checkNumber(messages.sequence, numbered, text);
   if (messages.count == scenario.expect_messages) worker_.onDone(*this);
 }
 
-void Client::checkNumber(NumberedStream& numbers) noexcept {
-  checkNumber(numbers.check(), numbers.text());
+void Client::gapTold(std::string_view words) noexcept {
+  complain(ErrorKind::kGap, std::string(words));
 }
 
-void Client::checkNumber(SequenceCheck& check, std::string_view text) noexcept {
-  const Numbered numbered = readNumbered(text);
+void Client::checkNumber(NumberedStream& numbers) noexcept {
+  checkNumber(numbers.check(), readNumbered(numbers.text()), numbers.text());
+}
+
+void Client::checkNumber(SequenceCheck& check, const Numbered& numbered, std::string_view text) noexcept {
   if (!numbered.ok) return complain(ErrorKind::kNoNumber, fmt::format("\"{}\"", text));
   const int64_t now = worker_.clockNs();
   if (numbered.sent_ns > 0 && numbered.sent_ns <= now) {
@@ -139,8 +144,10 @@ void Client::checkNumber(SequenceCheck& check, std::string_view text) noexcept {
 uint64_t Client::missingOf(const MessageCheck& messages) const noexcept {
   const Scenario& scenario = worker_.scenario();
   const uint64_t had = scenario.expect_sequence ? messages.sequence.received() : messages.count;
-  if (scenario.expect_messages > 0)
-    return had < scenario.expect_messages ? scenario.expect_messages - had : 0;
+  if (scenario.expect_messages > 0) {
+    const uint64_t expected = worker_.expectedMessages();
+    return had < expected ? expected - had : 0;
+  }
   return messages.sequence.missing();
 }
 

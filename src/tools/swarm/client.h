@@ -15,6 +15,7 @@ class NumberedStream;
 class SequenceCheck;
 class Worker;
 struct MessageCheck;
+struct Numbered;
 
 // One client: its connection, and the request it waits for. Subclasses speak a protocol: they say when the
 // connection may be used (ready), send a request (ask), and tell of its answer (answered) or of what was
@@ -70,6 +71,8 @@ class Client : public net::Session {
   void sendRequest(std::string_view fields = {}) noexcept;
   // A message has come to a listening client, or a numbered answer; `text` is its beginning.
   void received(MessageCheck& messages, std::string_view text) noexcept;
+  // The server says instead that messages are missing, in these words.
+  void gapTold(std::string_view words) noexcept;
   void checkNumber(NumberedStream& numbers) noexcept;
   uint64_t missingOf(const MessageCheck& messages) const noexcept;
   Worker& worker() const noexcept { return worker_; }
@@ -78,7 +81,7 @@ class Client : public net::Session {
 
  private:
   friend class Worker;
-  void checkNumber(SequenceCheck& check, std::string_view text) noexcept;
+  void checkNumber(SequenceCheck& check, const Numbered& numbered, std::string_view text) noexcept;
 
   Worker& worker_;
   net::Connection* connection_ = nullptr;

@@ -68,6 +68,14 @@ constexpr KeyOption kKeyOptions[] = {
     {nullptr, 0, "expect-sequence", Value::kSwitch, "on|off",
      "received messages begin with consecutive numbers: lost, repeated, reordered ones are errors (off)"},
     {nullptr, 0, "expect-messages", Value::kNumber, "N", "every client has to get so many (0: any number)"},
+    {"Publishing", 0, "publish-url", Value::kText, "URL",
+     "publish numbered, stamped messages there, http://... or a path on the target, and measure their "
+     "delivery"},
+    {nullptr, 0, "publish-messages", Value::kNumber, "N",
+     "so many (0: as many as fit into the measured time)"},
+    {nullptr, 0, "publish-interval-s", Value::kNumber, "S",
+     "from one to the next (1; 0: as soon as the one before was answered)"},
+    {nullptr, 0, "publish-bytes", Value::kNumber, "N", "size of each (128)"},
     {"Report", 0, "pid", Value::kNumberList, "PID",
      "a process of the server on this machine: its memory per client, its CPU per request; may be given many "
      "times"},
@@ -276,8 +284,9 @@ std::string helpText() {
       "  swarm http://127.0.0.1:4507/ -c 64 -r 20000        20,000 requests per second, and their latency\n"
       "  swarm ws://127.0.0.1:4507/echo --message-bytes 1024\n"
       "  swarm conf/swarm/quiet_websockets.json -c 60000 --pid $(pidof server)\n"
+      "  swarm conf/swarm/broadcast.json -c 10000             one message a second to all, and its delivery\n"
       "\n"
-      "URL is tcp://, http:// or ws://, an IP address or localhost, and a port. A scenario is JSON with "
+      "URL is tcp://, http:// or ws://, a host name or IP address, and a port. A scenario is JSON with "
       "comments\n"
       "(conf/swarm/ has samples); options win over its keys, which have the same names with underscores.\n";
   for (const KeyOption& option : kKeyOptions) {
@@ -293,7 +302,8 @@ std::string helpText() {
       "\n"
       "Exit codes: 0 every request was sent and rightly answered, 1 not so, 2 wrong command line or "
       "scenario,\n"
-      "3 this machine cannot do it (descriptors, ports, threads). docs/swarm.md says what each number "
+      "3 this machine cannot do it (descriptors, addresses, ports, threads). docs/swarm.md says what each "
+      "number "
       "means.\n";
   return text;
 }

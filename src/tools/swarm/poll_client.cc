@@ -58,7 +58,7 @@ bool PollClient::readHead(net::Chunk& in) noexcept {
   text_.begin();
   takePosition();
   const std::string_view gap = heads.head().get("push-gap");
-  if (!gap.empty()) complain(ErrorKind::kGap, fmt::format("{} messages", gap));
+  if (!gap.empty()) gapTold(fmt::format("{} messages", gap));
   return true;
 }
 

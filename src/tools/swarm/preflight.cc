@@ -50,28 +50,39 @@ bool canTakeAddresses(const Scenario& scenario) noexcept {
 
 // What helps a scenario that is short of ports.
 std::string morePorts(const Scenario& scenario, uint32_t addresses) {
-  if (canTakeAddresses(scenario)) return fmt::format("--source-addresses {} is enough", addresses);
+  if (canTakeAddresses(scenario))
+    return fmt::format("--source-addresses {} is enough; without that option swarm chooses by itself",
+                       addresses);
   return scenario.loopback
              ? "::1 is the only address to come from: load 127.0.0.1 instead, or widen that range"
              : "Away from loopback there is one address to come from: widen that range";
 }
 
+// A quarter of what each address opens quickly stays free, for connections of earlier runs that still wait to
+// be forgotten (TIME_WAIT).
+uint32_t addressesFor(const Scenario& scenario, const Machine& machine) noexcept {
+  return divideUp(scenario.clients, std::max(machine.quickPorts() / 4 * 3, 1U));
+}
+
 Status checkPorts(const Scenario& scenario, const Machine& machine, Layout& layout) {
   const uint64_t addresses = std::max<uint64_t>(layout.source_addresses, 1);
   const uint64_t ports = addresses * machine.ports();
-  if (scenario.clients > ports) {
-    const uint32_t least = divideUp(scenario.clients, machine.ports());
+  const uint64_t quick = addresses * machine.quickPorts();
+  const std::string range =
+      fmt::format("net.ipv4.ip_local_port_range, {} to {}", machine.first_port, machine.last_port);
+  if (scenario.clients > ports || (scenario.clients > quick && canTakeAddresses(scenario))) {
     return Status::error(fmt::format(
-        "{} clients from {} source address{} need as many local ports, and net.ipv4.ip_local_port_range ({} "
-        "to "
-        "{}) gives {}: {} short. {}",
-        scenario.clients, addresses, addresses == 1 ? "" : "es", machine.first_port, machine.last_port, ports,
-        scenario.clients - ports, morePorts(scenario, least)));
+        "{} clients from {} source address{}: each has {} local ports ({}), of which the kernel finds {} "
+        "quickly, "
+        "those of one parity; that is room for {}, {} short. {}",
+        scenario.clients, addresses, addresses == 1 ? "" : "es", machine.ports(), range, machine.quickPorts(),
+        quick, scenario.clients - quick, morePorts(scenario, addressesFor(scenario, machine))));
   }
-  if (scenario.clients * 10 > ports * 9) {
-    layout.warnings.push_back(
-        fmt::format("{} clients take nearly all of {} local ports: connecting gets slow{}", scenario.clients,
-                    ports, canTakeAddresses(scenario) ? "; more --source-addresses help" : ""));
+  if (scenario.clients > quick) {
+    layout.warnings.push_back(fmt::format(
+        "{} clients from one address: beyond {} connecting gets slow, since the kernel finds only the "
+        "local ports of one parity quickly ({})",
+        scenario.clients, quick, range));
   }
   return {};
 }
@@ -118,10 +129,9 @@ Result<Layout> planLayout(const Scenario& scenario, const Machine& machine) {
   if (!status.ok()) return status;
 
   if (canTakeAddresses(scenario)) {
-    // Half of an address's ports, so that a free one is found quickly.
     layout.source_addresses = scenario.source_addresses >= 0
                                   ? static_cast<uint32_t>(scenario.source_addresses)
-                                  : divideUp(scenario.clients, machine.ports() / 2 + 1);
+                                  : addressesFor(scenario, machine);
   } else if (scenario.source_addresses > 0) {
     layout.warnings.emplace_back("source_addresses goes with targets in 127.0.0.0/8 only: ignored");
   }

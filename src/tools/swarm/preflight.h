@@ -19,6 +19,10 @@ struct Machine {
   uint64_t available_bytes = 0;                    // of memory; 0: not known
 
   uint32_t ports() const noexcept { return last_port - first_port + 1; }
+  // How many connections one source address opens quickly to one address and port. connect() tries the ports
+  // of one parity first (Linux, __inet_hash_connect): once those are taken, every further attempt looks at
+  // all of them in vain before it comes to the others.
+  uint32_t quickPorts() const noexcept { return (ports() + 1) / 2; }
 };
 // Raises this process's limit of descriptors as far as allowed, then reads. Main thread.
 Machine readMachine();
@@ -29,8 +33,8 @@ struct Layout {
   uint32_t source_addresses = 0;  // 0: the system chooses
   std::vector<std::string> warnings;
 };
-// Chooses what the scenario leaves open and checks the rest. Errors: descriptors or ports that cannot
-// suffice, with by how much and what to do.
+// Chooses what the scenario leaves open and checks the rest. Errors: descriptors, source addresses or ports
+// that cannot suffice, with by how much and what to do.
 Result<Layout> planLayout(const Scenario& scenario, const Machine& machine);
 
 // Whether the server's processes are there to be watched. Errors: the first one that is not.

@@ -17,7 +17,7 @@ struct Costs {
 Costs costsOf(const Plan& plan, const Outcome& outcome);
 
 // What is wrong with a run beside the errors that were counted, a phrase each; none where all is right.
-std::vector<std::string> shortcomings(const Outcome& outcome);
+std::vector<std::string> shortcomings(const Plan& plan, const Outcome& outcome);
 
 // For people. Several lines, each ended.
 std::string textReport(const Plan& plan, const Outcome& outcome);

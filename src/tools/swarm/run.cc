@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/fd_table.h"
+#include "tools/swarm/publisher.h"
 
 namespace roost::swarm {
 namespace {
@@ -53,25 +54,40 @@ Run::~Run() {
   }
 }
 
-void Run::threadMain(Thread& thread) {
-  thread.shared_table = !splitFdTable({}).ok();
-  auto worker = Worker::create(realSys(), plan_, control_, thread.index, thread.stats);
-  if (!worker.ok()) thread.status = worker.status();
-  up_.fetch_add(1, std::memory_order_release);
-  if (worker.ok()) (*worker)->run();
+// A thread with a table of descriptors of its own, which runs what `make` makes there.
+template <class Make>
+Status Run::startThread(uint32_t index, const Make& make) {
+  threads_.push_back(std::make_unique<Thread>(index));
+  Thread& thread = *threads_.back();
+  const auto body = [this, &thread, make] {
+    thread.shared_table = !splitFdTable({}).ok();
+    auto made = make(thread);
+    if (!made.ok()) thread.status = made.status();
+    up_.fetch_add(1, std::memory_order_release);
+    if (made.ok()) (*made)->run();
+  };
+  try {
+    thread.thread = std::thread(body);
+  } catch (const std::system_error& error) {
+    return Status::fromErrno(error.code().value(), "start a thread");
+  }
+  return {};
 }
 
 Status Run::startThreads() {
-  for (uint32_t i = 0; i < plan_.threads; ++i) {
-    threads_.push_back(std::make_unique<Thread>(i));
-    Thread& thread = *threads_.back();
-    try {
-      thread.thread = std::thread([this, &thread] { threadMain(thread); });
-    } catch (const std::system_error& error) {
-      return Status::fromErrno(error.code().value(), "start a thread");
-    }
+  Status status;
+  for (uint32_t i = 0; i < plan_.threads && status.ok(); ++i) {
+    status = startThread(i, [this](Thread& thread) {
+      return Worker::create(realSys(), plan_, control_, thread.index, thread.stats);
+    });
   }
-  while (up_.load(std::memory_order_acquire) < plan_.threads) {
+  if (status.ok() && plan_.scenario.publishes()) {
+    status = startThread(plan_.threads, [this](Thread& thread) {
+      return Publisher::create(realSys(), plan_, control_, thread.stats);
+    });
+  }
+  if (!status.ok()) return status;
+  while (up_.load(std::memory_order_acquire) < threads_.size()) {
     const timespec step{0, 1'000'000};
     ::nanosleep(&step, nullptr);
   }
@@ -239,6 +255,7 @@ void Run::addCounts(const Stats& stats, Stats& total) {
   total.bytes_in.add(stats.bytes_in.value());
   total.bytes_out.add(stats.bytes_out.value());
   total.empty_answers.add(stats.empty_answers.value());
+  total.published.add(stats.published.value());
   for (size_t i = 0; i < kErrorKinds; ++i) {
     total.errors[i].add(stats.errors[i].value());
     if (total.first_error[i].empty()) total.first_error[i] = stats.first_error[i];
@@ -248,6 +265,7 @@ void Run::addCounts(const Stats& stats, Stats& total) {
   total.service.merge(stats.service);
   total.send_delay.merge(stats.send_delay);
   total.delivery.merge(stats.delivery);
+  total.publishing.merge(stats.publishing);
   total.broadcasts.merge(stats.broadcasts);
   total.unanswered += stats.unanswered;
   total.unsent += stats.unsent;
@@ -286,9 +304,10 @@ void Run::sum(Outcome& outcome) {
   for (const auto& thread : threads_) {
     outcome.shared_table = outcome.shared_table || thread->shared_table;
     addCounts(thread->stats, total);
-    addWindow(thread->stats, outcome);
+    if (thread->index < plan_.threads) addWindow(thread->stats, outcome);
   }
   const auto between = [](int64_t begin_ns, int64_t end_ns) { return seconds(end_ns - begin_ns); };
+  outcome.begin_ns = begin_ns_;
   outcome.connect_s = between(begin_ns_, total.last_connect_ns);
 
   if (!outcome.server.begin.ok || !outcome.server.end.ok) return;

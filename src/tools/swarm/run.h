@@ -41,7 +41,8 @@ struct Outcome {
   Uses server, own;
   KernelUse kernel_before, kernel_held;
   uint64_t held = 0;      // connections open when memory was read
-  double connect_s = 0;   // from the first attempt to the last connection
+  int64_t begin_ns = 0;   // the first attempt to connect, CLOCK_MONOTONIC
+  double connect_s = 0;   // from then to the last connection
   double measured_s = 0;  // the mean of the threads
   uint64_t replies = 0, messages = 0, bytes_in = 0, bytes_out = 0;  // within the measured time
   double replies_per_s = 0, messages_per_s = 0;
@@ -54,8 +55,8 @@ struct Outcome {
   bool shared_table = false;  // threads could not have tables of their own
 };
 
-// One run: the threads, and the main thread that leads them through the phases. Made and used on the main
-// thread.
+// One run: the threads of the clients and of the publisher, and the main thread that leads them through the
+// phases. Made and used on the main thread.
 class Run {
  public:
   // `interrupts` counts the user's wishes to stop. `watch` is called with each sample, ten times a second.
@@ -67,7 +68,8 @@ class Run {
 
  private:
   struct Thread;
-  void threadMain(Thread& thread);
+  template <class Make>
+  Status startThread(uint32_t index, const Make& make);
   Status startThreads();
   void connectAll(Outcome& outcome);
   void holdStill(Outcome& outcome);
@@ -86,7 +88,7 @@ class Run {
   const std::atomic<int>& interrupts_;
   std::function<void(const Sample&)> watch_;
   Control control_;
-  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<std::unique_ptr<Thread>> threads_;  // of the workers, and behind them the publisher's
   std::atomic<uint32_t> up_{0};
   int64_t begin_ns_ = 0;
   int64_t next_sample_ns_ = 0;

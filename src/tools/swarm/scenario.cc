@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <climits>
 #include <cmath>
@@ -10,6 +11,7 @@
 
 #include "config/config.h"
 #include "config/schema.h"
+#include "tools/swarm/targets.h"
 
 namespace roost::embedded {
 extern const std::string_view swarm_schema;
@@ -40,13 +42,6 @@ constexpr KindName kKinds[] = {{"tcp_echo", Kind::kTcpEcho, "tcp://"}, {"http", 
                                {"hold", Kind::kHold, "http://"},       {"poll", Kind::kPoll, "http://"},
                                {"sse", Kind::kSse, "http://"},         {"ws", Kind::kWs, "ws://"}};
 
-bool isLoopback(const net::SocketAddress& address) noexcept {
-  const net::PeerAddr peer = net::PeerAddr::from(address.get(), address.size());
-  if (peer.family == AF_INET) return peer.ip[0] == 127;
-  constexpr uint8_t kOne[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-  return peer.family == AF_INET6 && std::equal(std::begin(kOne), std::end(kOne), std::begin(peer.ip));
-}
-
 // Splits "host:port/path" where a scheme has been taken off. Returns what is wrong, or "".
 std::string readAuthority(std::string_view rest, uint32_t default_port, Scenario& scenario) {
   const size_t slash = rest.find('/');
@@ -69,13 +64,16 @@ std::string readAuthority(std::string_view rest, uint32_t default_port, Scenario
   }
   if (port == 0 || port > 65535) return "needs a port from 1 to 65535";
   scenario.host = std::string(authority);
+  scenario.port = port;
   if (host == "localhost") host = "127.0.0.1";
+  scenario.host_name = host;
   auto target = net::SocketAddress::parse(host, port);
-  if (host.empty() || !target.ok() || target->family() == AF_UNIX) {
-    return fmt::format("\"{}\" is no IP address (names are not resolved, but for localhost)", host);
+  if (target.ok() && target->family() != AF_UNIX && !host.empty()) {
+    scenario.target = *target;
+    scenario.loopback = isLoopback(net::PeerAddr::from(target->get(), target->size()));
+    return {};
   }
-  scenario.target = *target;
-  scenario.loopback = isLoopback(*target);
+  if (!isHostName(host)) return fmt::format("\"{}\" is neither an IP address nor a host name", host);
   return {};
 }
 
@@ -99,10 +97,7 @@ void readUrl(Node root, bool allow_remote, Scenario& scenario, Errors& errors) {
     if (!wrong.empty()) {
       errors.push_back(errorAt(node, wrong));
     } else if (!scenario.loopback && !allow_remote) {
-      errors.push_back(
-          errorAt(node, fmt::format("{} is not this machine: --allow-remote permits to load others, "
-                                    "which may take it for an attack",
-                                    scenario.target.toString())));
+      errors.push_back(errorAt(node, notThisMachine(scenario.target.toString())));
     }
     return;
   }
@@ -170,6 +165,45 @@ void readRequest(Node root, Scenario& scenario) {
   }
 }
 
+// How many messages fit in, the last with an interval to arrive in.
+uint64_t messagesThatFit(const Scenario& scenario) noexcept {
+  if (scenario.publish_interval_ns == 0) return 0;
+  return static_cast<uint64_t>(std::max<int64_t>(scenario.duration_ns / scenario.publish_interval_ns, 1));
+}
+
+void readPublishing(Node root, Scenario& scenario, Errors& errors) {
+  const Node node = root["publish_url"];
+  scenario.publish_url = node.asString();
+  if (!scenario.publishes()) return;
+  if (scenario.publish_url[0] == '/') scenario.publish_url.insert(0, "http://" + scenario.host);
+  auto url = http::client::parseUrl(scenario.publish_url);
+  if (!url.ok()) {
+    errors.push_back(errorAt(node, url.status().message()));
+    return;
+  }
+  scenario.publish = std::move(url).value();
+  scenario.publish_interval_ns = secondsNs(root["publish_interval_s"]);
+  scenario.publish_bytes = asU32(root["publish_bytes"]);
+  scenario.publish_messages = static_cast<uint64_t>(root["publish_messages"].asInt());
+  if (scenario.publish_messages == 0) scenario.publish_messages = messagesThatFit(scenario);
+  if (scenario.publish_messages == 0) {
+    errors.push_back(errorAt(root["publish_interval_s"], "0 needs publish_messages: how many there are"));
+  } else if (static_cast<double>(scenario.publish_messages - 1) *
+                 static_cast<double>(scenario.publish_interval_ns) >=
+             static_cast<double>(scenario.duration_ns)) {
+    errors.push_back(
+        errorAt(root["publish_messages"],
+                fmt::format("{} messages, one every {:g} s, do not fit into a duration_s of {:g}",
+                            scenario.publish_messages, root["publish_interval_s"].asDouble(),
+                            root["duration_s"].asDouble())));
+  }
+  if (scenario.expect_messages > 0) {
+    errors.push_back(errorAt(root["expect_messages"], "publish_messages says how many there are"));
+  }
+  scenario.expect_sequence = true;
+  scenario.expect_messages = scenario.publish_messages;
+}
+
 // What the schema cannot say: keys that mean nothing beside others.
 void checkTogether(Node root, const Scenario& scenario, Errors& errors) {
   if (scenario.rate > 0 && scenario.think_ns > 0) {
@@ -179,6 +213,11 @@ void checkTogether(Node root, const Scenario& scenario, Errors& errors) {
   const bool receives = scenario.kind == Kind::kSse || scenario.kind == Kind::kHold ||
                         scenario.kind == Kind::kPoll ||
                         (scenario.kind == Kind::kWs && scenario.ws_mode == WsMode::kListen);
+  if (scenario.publishes() && (!receives || scenario.kind == Kind::kHold)) {
+    errors.push_back(
+        errorAt(root["publish_url"], "goes with sse, poll, and ws with \"ws_mode\": \"listen\""));
+    return;
+  }
   if (scenario.expect_sequence && !receives) {
     errors.push_back(
         errorAt(root["expect_sequence"], "goes with sse, poll, hold, and ws with \"ws_mode\": \"listen\""));
@@ -265,6 +304,7 @@ Result<Scenario> loadScenario(const std::string& file, const std::string& overla
   readLoad(root, scenario);
   readExpectations(root, scenario);
   readRequest(root, scenario);
+  readPublishing(root, scenario, errors);
   checkTogether(root, scenario, errors);
   if (!errors.empty()) return Status::error(textOf(errors, overlay_names));
   scenario.name = file.empty() ? scenario.url : std::filesystem::path(file).filename().string();

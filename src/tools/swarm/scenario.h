@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "http/client/url.h"
 #include "net/address.h"
 
 namespace roost::swarm {
@@ -28,9 +29,11 @@ struct Scenario {
   WsMode ws_mode = WsMode::kEcho;
   std::string ws_subprotocol;  // "": none is asked for
   std::string url;
-  std::string host;  // as the Host field says it
+  std::string host;       // as the Host field says it
+  std::string host_name;  // without the port
+  uint32_t port = 0;
   std::string path;
-  net::SocketAddress target;
+  net::SocketAddress target;  // AF_UNSPEC: host_name is a name that resolveTargets() has yet to look up
   bool loopback = true;
 
   uint32_t clients = 0;
@@ -60,6 +63,11 @@ struct Scenario {
   bool spin = false;
   bool expect_sequence = false;
   uint64_t expect_messages = 0;
+  std::string publish_url;    // "": swarm publishes nothing
+  http::client::Url publish;  // the same, taken apart
+  uint64_t publish_messages = 0;
+  int64_t publish_interval_ns = 0;
+  uint32_t publish_bytes = 0;
   bool reconnect = true;
   int64_t reconnect_delay_ns = 0;
   std::vector<int> pids;
@@ -69,6 +77,7 @@ struct Scenario {
   bool listens() const noexcept {
     return kind == Kind::kSse || kind == Kind::kPoll || (kind == Kind::kWs && ws_mode != WsMode::kEcho);
   }
+  bool publishes() const noexcept { return !publish_url.empty(); }
   // Clients of which each is asked at the end of the run whether it still stands.
   bool asksAtEnd() const noexcept { return kind == Kind::kWs && ws_mode == WsMode::kQuiet; }
   // WebSocket messages have Nchan's lines before their payload.

@@ -71,7 +71,11 @@ void SseClient::readEvents(std::string_view bytes) noexcept {
     size_t consumed = 0;
     const bool event = scanner_.next(bytes, consumed);
     bytes.remove_prefix(consumed);
-    if (event) received(messages_, scanner_.data());
+    if (event && scanner_.type() == "gap") {
+      gapTold(scanner_.data());
+    } else if (event) {
+      received(messages_, scanner_.data());
+    }
     if (connection() == nullptr) return;
   }
 }

@@ -28,6 +28,7 @@ constexpr Name kNames[] = {
     {"message repeated", "duplicate"},
     {"message out of order", "reordered"},
     {"gap told", "gap"},
+    {"message not published", "publish"},
 };
 static_assert(sizeof kNames / sizeof kNames[0] == kErrorKinds);
 

@@ -33,7 +33,8 @@ enum class ErrorKind : uint8_t {
   kLost,
   kDuplicate,
   kReordered,
-  kGap,  // the server says that messages are missing
+  kGap,      // the server says that messages are missing
+  kPublish,  // a message that swarm published was refused, or its answer did not come
   kCount
 };
 constexpr size_t kErrorKinds = static_cast<size_t>(ErrorKind::kCount);
@@ -46,6 +47,9 @@ constexpr uint64_t kLongestNs = 86'400'000'000'000;  // what a histogram tells a
 class Latencies final : public metrics::Histogram {
  public:
   Latencies() : Histogram(kLongestNs, 8) {}
+  double meanNs() const noexcept {
+    return count() == 0 ? 0 : static_cast<double>(sum()) / static_cast<double>(count());
+  }
 };
 
 // What the measured time began and ended with, by the thread's own account.
@@ -69,6 +73,7 @@ struct Stats {
   metrics::Gauge settled;      // clients that have connected or failed at least once
   metrics::Counter requests, replies, messages, bytes_in, bytes_out;
   metrics::Counter empty_answers;  // to polls: nothing new in time
+  metrics::Counter published;      // messages that the server has taken from swarm
   std::array<metrics::Counter, kErrorKinds> errors;
 
   Latencies connect;     // from the attempt to the connection that may be asked
@@ -76,6 +81,7 @@ struct Stats {
   Latencies service;     // from when it was sent; differs at a fixed rate only
   Latencies send_delay;  // from when it was due to when it was sent though nothing hindered it: our own fault
   Latencies delivery;    // from when a message says it was sent
+  Latencies publishing;  // from when it was sent until the publisher was answered
 
   std::array<std::string, kErrorKinds> first_error;  // what the first of each kind looked like
   Broadcasts broadcasts;

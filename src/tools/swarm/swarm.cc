@@ -16,6 +16,7 @@
 #include "tools/swarm/request.h"
 #include "tools/swarm/run.h"
 #include "tools/swarm/svg_plot.h"
+#include "tools/swarm/targets.h"
 
 #ifndef ROOST_VERSION
 #error "the build names the version"
@@ -69,10 +70,9 @@ std::string layoutText(const Plan& plan, const Machine& machine) {
   const Scenario& s = plan.scenario;
   return fmt::format(
       "swarm: {}: good\n  {} clients on {} threads, up to {} descriptors in each\n  {} source addresses, {} "
-      "local "
-      "ports each\n  {} to {}\n",
-      s.name, s.clients, plan.threads, machine.descriptors, plan.sources.size(), machine.ports(),
-      kindName(s.kind), s.url);
+      "quick local ports each\n  {} to {} ({})\n",
+      s.name, s.clients, plan.threads, machine.descriptors, plan.sources.size(), machine.quickPorts(),
+      kindName(s.kind), s.url, s.target.toString());
 }
 
 int report(const Options& options, const Plan& plan, const Outcome& outcome) {
@@ -86,13 +86,15 @@ int report(const Options& options, const Plan& plan, const Outcome& outcome) {
   if (!options.json_file.empty()) status = writeFile(options.json_file, jsonReport(plan, outcome));
   if (status.ok() && !options.svg_file.empty()) status = writeFile(options.svg_file, svgPlot(plan, outcome));
   if (!status.ok()) return complain(status.message(), kCannot);
-  return outcome.total.errorCount() > 0 || !shortcomings(outcome).empty() ? kErrors : kAllRight;
+  return outcome.total.errorCount() > 0 || !shortcomings(plan, outcome).empty() ? kErrors : kAllRight;
 }
 
 int execute(const Options& options) {
   auto scenario =
       loadScenario(options.scenario_file, options.overlay, options.overlay_names, options.allow_remote);
   if (!scenario.ok()) return complain(scenario.status().message(), kWrongUse);
+  const Status found = resolveTargets(*scenario, options.allow_remote);
+  if (!found.ok()) return complain(found.message(), kWrongUse);
   const Status processes = checkProcesses(scenario->pids);
   if (!processes.ok()) return complain(processes.message(), kWrongUse);
   const Machine machine = readMachine();

@@ -116,7 +116,8 @@ void Worker::wakeBy(int64_t ns) noexcept {
 
 int64_t Worker::nextWakeNs(int64_t now_ns) const noexcept {
   const bool opening = opened_ < clients_.size() && now_ns >= connect_from_ns_;
-  int64_t next = now_ns + (opening ? kOpeningTickNs : kTickNs);
+  const int64_t opening_ns = std::clamp<int64_t>(kOpeningTickNs * plan_.threads, 1'000'000, kTickNs);
+  int64_t next = now_ns + (opening ? opening_ns : kTickNs);
   for (const int64_t phase : {connect_from_ns_, load_from_ns_, measure_from_ns_, measure_to_ns_, end_ns_}) {
     if (phase > now_ns) next = std::min(next, phase);
   }
@@ -364,6 +365,11 @@ void Worker::count(ErrorKind kind, const Client& client, const std::string& deta
 void Worker::note(ErrorKind kind, const Client& client, const std::string& detail) noexcept {
   std::string& first = stats_.first_error[static_cast<size_t>(kind)];
   if (first.empty()) first = fmt::format("client {}: {}", runIndex(client.own_index_), detail);
+}
+
+uint64_t Worker::expectedMessages() const noexcept {
+  if (!scenario().publishes()) return scenario().expect_messages;
+  return control_.published.load(std::memory_order_acquire);
 }
 
 uint64_t Worker::expectedBytes(uint64_t first) noexcept {

@@ -29,6 +29,7 @@ struct Control {
   std::atomic<int64_t> measure_from_ns{kNever};
   std::atomic<int64_t> measure_to_ns{kNever};  // nothing is asked any more
   std::atomic<int64_t> end_ns{kNever};         // everything is closed
+  std::atomic<uint64_t> published{0};          // messages that the publisher has sent; set by its thread
 };
 
 // What the first answer was, whoever got it: the later ones have to be the same.
@@ -74,6 +75,10 @@ class Worker final : private event::Timer {
     return now_ns >= measure_from_ns_ && now_ns < measure_to_ns_;
   }
   bool over() const noexcept { return closing_; }
+  // How many messages every client should have had; 0: any number.
+  uint64_t expectedMessages() const noexcept;
+  // Whether a message comes from before this run: a channel may have kept those of an earlier one.
+  bool isStale(int64_t sent_ns) const noexcept { return sent_ns < connect_from_ns_; }
   HeadReader& heads() noexcept { return *heads_; }
   // The length, and the content's hash, that answers must have; that of the first one where it is not told.
   uint64_t expectedBytes(uint64_t first) noexcept;
@@ -127,7 +132,8 @@ class Worker final : private event::Timer {
   uint64_t dueOf(const Client& client, int64_t until_ns) const noexcept;
 
   static constexpr int64_t kTickNs = 10'000'000;  // how often the phases are looked at
-  static constexpr int64_t kOpeningTickNs = 1'000'000;
+  // While connections are opened, over all threads: very many of them wake each other up too often otherwise.
+  static constexpr int64_t kOpeningTickNs = 500'000;
   static constexpr int64_t kStallNs = 20'000'000;   // this thread came so late that it could not do its part
   static constexpr uint32_t kMostConnecting = 256;  // attempts under way, where no rate is given
 

@@ -180,7 +180,15 @@ bool WsClient::takeMessage(const FramePiece& piece) noexcept {
   const size_t size = std::min(text.size(), kKeptBytes - received_);
   std::memcpy(kept_ + received_, text.data(), size);
   received_ += static_cast<uint32_t>(size);
-  if (piece.ends) received(messages_, {kept_, received_});
+  if (!piece.ends) return true;
+  const std::string_view message(kept_, received_);
+  // What a client that was not granted event names is told of a gap.
+  constexpr std::string_view kGapBegins = "{\"event\":\"gap\",";
+  if (message.substr(0, kGapBegins.size()) == kGapBegins) {
+    gapTold(message);
+  } else {
+    received(messages_, message);
+  }
   return true;
 }
 

@@ -15,6 +15,8 @@ from swarm_process import QUICK, errors_of, measure, run_swarm, start_swarm
 ROUTES = {"http": {"sites": [{"host": ["*"], "routes": [
     {"path": "/hold", "hold": {"min_ms": 300, "max_ms": 500}},
     {"path": "/echo", "ws_echo": {}},
+    {"path": "/pub/{channel}", "push_publish": {"channel": "{channel}"}},
+    {"path": "/sub/{channel}", "push_subscribe": {"channel": "{channel}"}},
     {"path": "/", "static": {}}]}]},
     "address": None, "port": None,
     "listen": [{"address": "127.0.0.1", "port": 0}, {"address": "127.0.0.1", "port": 0, "tcp_echo": {}}]}
@@ -77,6 +79,32 @@ def test_websockets(url, options):
     report = measure(url("ws", "/echo"), "-c", 10, *options)
     assert report["errors"]["total"] == 0 and report["connections_held"] == 10
     assert report["replies"] > 10 or report["replies_total"] == 10  # quiet: the pongs at the end
+
+
+@pytest.mark.parametrize("kind", ["ws", "sse", "poll"])
+def test_one_command_publishes_and_measures_delivery(url, kind):
+    subscribe = url("ws" if kind == "ws" else "http", f"/sub/{kind}")
+    options = [subscribe, "--kind", kind, "--ws-mode", "listen", "-c", 30, "--publish-url", f"/pub/{kind}", "-d", 20,
+               "--publish-messages", 4, "--publish-interval-s", 0.05]
+    for _ in range(2):  # the second finds the messages of the first in the channel's history
+        report = measure(*options)
+        assert report["errors"]["total"] == 0 and report["published"] == 4 and report["messages_total"] == 120
+        assert [(each["number"], each["receivers"]) for each in report["broadcasts"]] == [(n, 30) for n in (1, 2, 3, 4)]
+        assert report["delivery_latency"]["count"] == 120 and report["measured_s"] < 15
+
+
+def test_a_message_that_nobody_takes_is_told(url):
+    report = measure(url("http", "/sub/none"), "--kind", "sse", "-c", 2, "--publish-url", "/none", "--publish-messages", 2,
+                     "--publish-interval-s", 0, "--reconnect-delay-ms", 50, code=1)
+    assert set(errors_of(report)) == {"publish"} and report["errors"]["publish"]["first"].startswith("message 1: status 4")
+    assert report["published"] == 0 and report["failed"] == ["only 0 of 2 messages were published"]
+
+
+def test_a_host_name_is_looked_up(url):
+    named = url("http", "/hello.txt").replace("127.0.0.1", "localhost.")
+    assert measure(named, "-c", 2)["errors"]["total"] == 0
+    _, err = run_swarm("http://no-such-host.invalid/", code=2)
+    assert "url: no-such-host.invalid: " in err
 
 
 def test_a_thread_may_hold_as_many_as_its_own_table_takes(url):

@@ -142,6 +142,28 @@ def test_lost_repeated_and_reordered_messages_are_found(scheme, options, serve, 
     assert report["messages_total"] == 3 * len(numbers)
 
 
+def told_gap_sse(connection):
+    read_head(connection)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 5\n\nid: 1:2\nevent: gap\n"
+                       b'data: {"after":"1:1","missed":2}\n\ndata: 8\n\n')
+    until_closed(connection)
+
+
+def told_gap_websocket(connection):
+    accept_websocket(connection)
+    connection.sendall(text_frame("5") + text_frame('{"event":"gap","after":"1:1","missed":2}') + text_frame("8"))
+    until_closed(connection)
+
+
+@pytest.mark.parametrize("scheme, options, serve", [("http", ("--kind", "sse"), told_gap_sse),
+                                                    ("ws", ("--ws-mode", "listen"), told_gap_websocket)])
+def test_a_gap_that_is_told_is_no_message(scheme, options, serve):
+    with ForeignServer(serve) as server:
+        report = measure(f"{scheme}://127.0.0.1:{server.port}/", *options, "-c", 2, "--expect-sequence", "on", code=1)
+    assert errors_of(report) == {"gap": 2, "lost": 4} and report["messages_total"] == 4
+    assert '"missed":2' in report["errors"]["gap"]["first"]
+
+
 def test_messages_missing_at_the_end_are_found():
     with ForeignServer(sse([1, 2, 3])) as server:
         url = f"http://127.0.0.1:{server.port}/"

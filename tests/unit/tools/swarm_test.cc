@@ -18,6 +18,7 @@
 #include "tools/swarm/sequence.h"
 #include "tools/swarm/sse_scanner.h"
 #include "tools/swarm/svg_plot.h"
+#include "tools/swarm/targets.h"
 #include "tools/swarm/text.h"
 
 namespace roost::swarm {
@@ -94,6 +95,7 @@ TEST_CASE("swarm: a message says its number and perhaps its time", "[swarm]") {
   }
 }
 
+// Their data, behind their types where they have any.
 std::vector<std::string> eventsOf(std::string_view text, size_t piece) {
   SseScanner scanner;
   std::vector<std::string> events;
@@ -102,7 +104,10 @@ std::vector<std::string> eventsOf(std::string_view text, size_t piece) {
     text.remove_prefix(now.size());
     while (!now.empty()) {
       size_t consumed = 0;
-      if (scanner.next(now, consumed)) events.emplace_back(scanner.data());
+      if (scanner.next(now, consumed)) {
+        const std::string type(scanner.type());
+        events.push_back((type.empty() ? "" : type + "|") + std::string(scanner.data()));
+      }
       now.remove_prefix(consumed);
     }
   }
@@ -114,15 +119,17 @@ TEST_CASE("swarm: events are found in whatever pieces they come", "[swarm]") {
     std::string text;
     std::vector<std::string> events;
   };
-  for (const Case& c :
-       std::vector<Case>{{"data: 1\n\n", {"1"}},
-                         {"data:1\r\n\r\ndata: 2\r\rdata:  3\n\n", {"1", "2", " 3"}},
-                         {": comment\nid: 7\nevent: x\ndata: a\ndata:b\nretry: 5\n\n\n\n", {"a\nb"}},
-                         {"data\ndata\n\n", {"\n"}},
-                         {"id: 1\n\ndata: half", {}},
-                         {"dat: 1\ndatas: 1\ndata : 1\nxdata: 1\n\n", {}},
-                         {"data: " + std::string(1000, 'x') + "\n\ndata: y\n\n",
-                          {std::string(SseScanner::kKeptBytes, 'x'), "y"}}}) {
+  for (const Case& c : std::vector<Case>{
+           {"data: 1\n\n", {"1"}},
+           {"data:1\r\n\r\ndata: 2\r\rdata:  3\n\n", {"1", "2", " 3"}},
+           {": comment\nid: 7\nevent: x\ndata: a\ndata:b\nretry: 5\n\n\n\n", {"x|a\nb"}},
+           {"data: {}\nevent: old\nevent:gap\n\ndata: 1\n\nevent: gone\n\ndata: 2\n\n", {"gap|{}", "1", "2"}},
+           {"eventx: gap\nevent: 0123456789abcdef\ndata: 1\n\n", {"1"}},
+           {"data\ndata\n\n", {"\n"}},
+           {"id: 1\n\ndata: half", {}},
+           {"dat: 1\ndatas: 1\ndata : 1\nxdata: 1\n\n", {}},
+           {"data: " + std::string(1000, 'x') + "\n\ndata: y\n\n",
+            {std::string(SseScanner::kKeptBytes, 'x'), "y"}}}) {
     CAPTURE(c.text);
     for (const size_t piece : {size_t{1}, size_t{2}, size_t{3}, size_t{7}, c.text.size()}) {
       CHECK(eventsOf(c.text, piece) == c.events);
@@ -249,31 +256,40 @@ TEST_CASE("swarm: what is wrong with a scenario is said with its place", "[swarm
     std::vector<std::string> arguments;
     const char* text;
   };
-  for (const Case& c :
-       std::vector<Case>{{{"-c", "0"}, "--clients: "},
-                         {{"-c", "many"}, "--clients: "},
-                         {{"-c", "1}, {"}, "--clients: "},
-                         {{"-c", "010"}, "--clients: \"010\" is no number"},
-                         {{"-c", "1."}, "--clients: \"1.\" is no number"},
-                         {{"-r", "1e"}, "--rate: \"1e\" is no number"},
-                         {{"--pid", "-"}, "--pid: \"-\" is no number"},
-                         {{"-d", "0"}, "--duration-s: duration_s must be between 0.01 and 86400 s, not 0"},
-                         {{"-d", "1e9"}, "--duration-s: "},
-                         {{"http://127.0.0.1:0/"}, "--url: needs a port"},
-                         {{"http://example.org/"}, "--url: \"example.org\" is no IP address"},
-                         {{"ftp://127.0.0.1/"}, "--url: begins with none"},
-                         {{"http://192.0.2.1/"}, "--url: 192.0.2.1:80 is not this machine"},
-                         {{"tcp://127.0.0.1:7", "-r5", "--think-ms", "1"}, "exclude each other"},
-                         {{"--expect-sequence", "on"}, "--expect-sequence: goes with"},
-                         {{"--kind", "sse", "-r", "5"}, "only receive"},
-                         {{"--expect-min-ms", "20000"}, "--expect-min-ms: "},
-                         {{"--expect-body", "maybe"}, "--expect-body: "},
-                         {{"-H", "no field"}, "--headers: "},
-                         {{"--clients"}, "--clients needs a value"},
-                         {{"--nonsense"}, "unknown option --nonsense"},
-                         {{"-Z"}, "unknown option -Z"},
-                         {{"--quiet=1"}, "--quiet takes no value"},
-                         {{"a.json", "b.json"}, "one scenario too many"}}) {
+  for (const Case& c : std::vector<Case>{
+           {{"-c", "0"}, "--clients: "},
+           {{"-c", "many"}, "--clients: "},
+           {{"-c", "1}, {"}, "--clients: "},
+           {{"-c", "010"}, "--clients: \"010\" is no number"},
+           {{"-c", "1."}, "--clients: \"1.\" is no number"},
+           {{"-r", "1e"}, "--rate: \"1e\" is no number"},
+           {{"--pid", "-"}, "--pid: \"-\" is no number"},
+           {{"-d", "0"}, "--duration-s: duration_s must be between 0.01 and 86400 s, not 0"},
+           {{"-d", "1e9"}, "--duration-s: "},
+           {{"http://127.0.0.1:0/"}, "--url: needs a port"},
+           {{"http://exam ple.org/"}, "--url: \"exam ple.org\" is neither an IP address nor a host name"},
+           {{"http:///"}, "--url: \"\" is neither an IP address nor a host name"},
+           {{"http://127.0.0.1/", "--publish-url", "/pub"}, "--publish-url: goes with sse, poll"},
+           {{"--kind", "sse", "--publish-url", "ws://127.0.0.1/"}, "--publish-url: "},
+           {{"--kind", "sse", "--publish-url", "/p", "--publish-messages", "3", "--publish-interval-s", "5"},
+            "--publish-messages: 3 messages, one every 5 s, do not fit into a duration_s of 10"},
+           {{"--kind", "sse", "--publish-url", "/p", "--publish-interval-s", "0"},
+            "--publish-interval-s: 0 needs publish_messages"},
+           {{"--kind", "sse", "--publish-url", "/p", "--expect-messages", "3"}, "--expect-messages: publish"},
+           {{"--kind", "sse", "--publish-bytes", "39"}, "--publish-bytes: "},
+           {{"ftp://127.0.0.1/"}, "--url: begins with none"},
+           {{"http://192.0.2.1/"}, "--url: 192.0.2.1:80 is not this machine"},
+           {{"tcp://127.0.0.1:7", "-r5", "--think-ms", "1"}, "exclude each other"},
+           {{"--expect-sequence", "on"}, "--expect-sequence: goes with"},
+           {{"--kind", "sse", "-r", "5"}, "only receive"},
+           {{"--expect-min-ms", "20000"}, "--expect-min-ms: "},
+           {{"--expect-body", "maybe"}, "--expect-body: "},
+           {{"-H", "no field"}, "--headers: "},
+           {{"--clients"}, "--clients needs a value"},
+           {{"--nonsense"}, "unknown option --nonsense"},
+           {{"-Z"}, "unknown option -Z"},
+           {{"--quiet=1"}, "--quiet takes no value"},
+           {{"a.json", "b.json"}, "one scenario too many"}}) {
     CAPTURE(c.arguments);
     CHECK_THAT(errorOf(c.arguments), Catch::Contains(c.text));
   }
@@ -282,6 +298,40 @@ TEST_CASE("swarm: what is wrong with a scenario is said with its place", "[swarm
     CAPTURE(number);
     CHECK(scenarioOf({"-r", number}).ok());
   }
+}
+
+TEST_CASE("swarm: a path to publish to is one of the same server", "[swarm]") {
+  const auto path = scenarioOf({"ws://localhost:81/sub/x", "--ws-mode", "listen", "--publish-url",
+                                "/pub/x?wait", "-d", "3", "--publish-interval-s", "1.5"});
+  REQUIRE(path.ok());
+  CHECK(path->publish_url == "http://localhost:81/pub/x?wait");
+  CHECK(path->publish.origin.port == 81);
+  CHECK(path->publish.target == "/pub/x?wait");
+  CHECK(path->publish_messages == 2);
+  CHECK(path->expect_messages == 2);
+  CHECK(path->expect_sequence);
+  const auto url =
+      scenarioOf({"--kind", "poll", "--publish-url", "http://[::1]:82/p", "--publish-messages", "2"});
+  REQUIRE(url.ok());
+  CHECK(url->publish.origin.host == "[::1]");
+  CHECK(url->publish_messages == 2);
+}
+
+TEST_CASE("swarm: host names are looked up, and those of other machines need permission", "[swarm]") {
+  auto named = scenarioOf({"http://localhost./x", "--kind", "sse", "--publish-url", "/p"});
+  REQUIRE(named.ok());
+  CHECK(named->target.family() == AF_UNSPEC);
+  CHECK(resolveTargets(*named, false).ok());
+  CHECK(named->target.toString() == "127.0.0.1:80");
+  CHECK(named->loopback);
+  auto elsewhere = scenarioOf({"--kind", "sse", "--publish-url", "http://192.0.2.1/p"});
+  REQUIRE(elsewhere.ok());
+  CHECK_THAT(resolveTargets(*elsewhere, false).message(),
+             Catch::Contains("publish_url: 192.0.2.1 (192.0.2.1) is not this machine"));
+  CHECK(resolveTargets(*elsewhere, true).ok());
+  auto unknown = scenarioOf({"http://-/"});
+  REQUIRE(unknown.ok());
+  CHECK_THAT(resolveTargets(*unknown, false).message(), Catch::Contains("url: -: "));
 }
 
 TEST_CASE("swarm: who asks a few times only is not warmed up, unless told to be", "[swarm]") {
@@ -304,7 +354,7 @@ TEST_CASE("swarm: the help names every key of a scenario, and none beside", "[sw
     CHECK(help.find("--" + key + " ") != std::string::npos);
     ++keys;
   }
-  CHECK(keys == 33);
+  CHECK(keys == 37);
 }
 
 // ---- preflight ----
@@ -320,18 +370,19 @@ TEST_CASE("swarm: a run is laid out over threads and addresses, or what is short
   const auto large = layout({"-c", "60000"});
   REQUIRE(large.ok());
   CHECK(large->threads == 4);
-  CHECK(large->source_addresses == 5);
+  CHECK(large->source_addresses == 6);
   CHECK(layout({"-c", "1"})->threads == 1);
   CHECK(layout({"-c", "100"})->threads == 2);
   CHECK_THAT(layout({"-c", "60000", "-t", "2"}).status().message(), Catch::Contains("10032 short") &&
                                                                         Catch::Contains("--threads 4") &&
                                                                         Catch::Contains("ulimit -n 30032"));
   CHECK_THAT(layout({"-c", "60000", "--source-addresses", "2"}).status().message(),
-             Catch::Contains("3536 short") && Catch::Contains("--source-addresses 3"));
-  CHECK(layout({"-c", "28000", "--source-addresses", "1"})->warnings.size() == 1);
+             Catch::Contains("31768 short") && Catch::Contains("--source-addresses 6 is enough"));
+  CHECK(layout({"-c", "28000", "--source-addresses", "2"})->warnings.empty());
   CHECK_THAT(layout({"http://[::1]:80/", "-c", "60000"}).status().message(),
-             Catch::Contains("31768 short") && Catch::Contains("load 127.0.0.1 instead") &&
+             Catch::Contains("45884 short") && Catch::Contains("load 127.0.0.1 instead") &&
                  !Catch::Contains("--source-addresses"));
+  CHECK(layout({"http://[::1]:80/", "-c", "14000"})->warnings.empty());
   const auto tight = layout({"http://[::1]:80/", "-c", "28000"});
   REQUIRE(tight->warnings.size() == 1);
   CHECK_THAT(tight->warnings[0], !Catch::Contains("--source-addresses"));
@@ -339,6 +390,25 @@ TEST_CASE("swarm: a run is laid out over threads and addresses, or what is short
   CHECK_THAT(layout({"-c", "60000"}).status().message(), Catch::Contains("fs.file-max by at least 10000"));
   machine.descriptors = 20;
   CHECK_FALSE(layout({"-c", "1"}).ok());
+}
+
+TEST_CASE("swarm: source addresses are planned by the ports of one parity", "[swarm]") {
+  Machine machine;
+  machine.descriptors = 20000;
+  machine.system_descriptors = 5'000'000;
+  const auto layout = [&](const std::vector<std::string>& arguments) {
+    return planLayout(scenarioOf(arguments).value(), machine);
+  };
+  // Of 28,232 ports 14,116: with 60 addresses the attempt number 846,961 was the first that found none
+  // quickly.
+  CHECK(layout({"-c", "846960", "--source-addresses", "60"}).ok());
+  CHECK_THAT(
+      layout({"-c", "1000000", "--source-addresses", "60"}).status().message(),
+      Catch::Contains("room for 846960, 153040 short") && Catch::Contains("--source-addresses 95 is enough"));
+  CHECK(layout({"-c", "1000000"})->source_addresses == 95);
+  CHECK(layout({"-c", "2000000"})->source_addresses == 189);
+  machine.first_port = machine.last_port = 40000;  // one port an address
+  CHECK(layout({"-c", "100"})->source_addresses == 100);
 }
 
 // ---- output ----
@@ -360,13 +430,13 @@ TEST_CASE("swarm: numbers read well", "[swarm]") {
 TEST_CASE("swarm: what was wrong with a run beside its errors is said", "[swarm]") {
   const Plan plan(scenarioOf({"http://127.0.0.1:1/", "-r", "0.5", "--pid", "1"}).value());
   Outcome outcome;
-  CHECK(shortcomings(outcome) == std::vector<std::string>{"nobody could connect"});
+  CHECK(shortcomings(plan, outcome) == std::vector<std::string>{"nobody could connect"});
   outcome.total.connected.add(2);
-  CHECK_THAT(shortcomings(outcome).at(0), Catch::Contains("no connection lasted"));
+  CHECK_THAT(shortcomings(plan, outcome).at(0), Catch::Contains("no connection lasted"));
   outcome.held = 2;
-  CHECK(shortcomings(outcome).empty());
+  CHECK(shortcomings(plan, outcome).empty());
   outcome.total.requests.add(9);
-  CHECK_THAT(shortcomings(outcome).at(0), Catch::Contains("not one request"));
+  CHECK_THAT(shortcomings(plan, outcome).at(0), Catch::Contains("not one request"));
   outcome.total.replies.add(4);
   outcome.replies = 3;
   outcome.total.unanswered = 2;
@@ -379,7 +449,7 @@ TEST_CASE("swarm: what was wrong with a run beside its errors is said", "[swarm]
     outcome.total.broadcasts.add(i, static_cast<int64_t>(i), 3000);
   }
   outcome.measured_s = 1;
-  CHECK(shortcomings(outcome).size() == 3);
+  CHECK(shortcomings(plan, outcome).size() == 3);
   const std::string text = textReport(plan, outcome);
   CHECK_THAT(text,
              Catch::Contains("fixed rate of 0.5/s") && Catch::Contains("backlog of the warm-up") &&
@@ -391,9 +461,17 @@ TEST_CASE("swarm: what was wrong with a run beside its errors is said", "[swarm]
                        Catch::Contains("\"unsent_own\": 5") &&
                        Catch::Contains("\"number\": 14, \"receivers\": 2, \"first_us\": 1, \"mean_us\": 2, "
                                        "\"stddev_us\": 1, "));
+  Scenario publishing = plan.scenario;
+  publishing.publish_url = "http://127.0.0.1:1/p";
+  publishing.publish_messages = 3;
+  const Plan publishes(publishing);
+  outcome.total.published.add(2);
+  CHECK_THAT(textReport(publishes, outcome),
+             Catch::Contains("published  2 of 3\n") &&
+                 Catch::Contains("failed     only 2 of 3 messages were published"));
   outcome.interrupted = true;
   outcome.server_ended = false;
-  CHECK(shortcomings(outcome).empty());
+  CHECK(shortcomings(plan, outcome).empty());
 }
 
 // Well-formed enough: every element that is opened is closed, and nothing stands for itself that may not.

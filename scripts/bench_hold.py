@@ -10,30 +10,20 @@ usage: bench_hold.py [--server FILE] [--swarm FILE] [--clients 60000] [--hold-ms
 import argparse
 import json
 import pathlib
-import resource
 import subprocess
 import sys
 import tempfile
 
-from bench import process
+from bench import capacity, process
 
 LIMIT_BYTES = 320  # of the server's own memory per client
-RESERVE = 200      # descriptors of a thread that are no connections
-
-
-def threads_for(clients):
-    """As many as hold the clients with a descriptor table each; a quarter more, as they are not dealt out evenly."""
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    if limit == resource.RLIM_INFINITY:
-        return 4
-    return max(4, -(-clients * 5 // 4 // (limit - RESERVE)))
 
 
 def start_server(options, folder):
     port = process.free_port()
     low, high = options.hold_ms
     configuration = {
-        "address": "127.0.0.1", "port": port, "worker_processes": threads_for(options.clients), "accept": "reuseport",
+        "address": "127.0.0.1", "port": port, "worker_processes": capacity.io_threads(options.clients), "accept": "reuseport",
         "fd_table": "per_thread", "log": {"path": ""},
         "http": {"root_path": str(folder), "sites": [{"host": ["*"], "routes": [
             {"path": "/hold", "hold": {"min_ms": low, "max_ms": high}},

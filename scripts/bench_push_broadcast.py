@@ -15,17 +15,14 @@ import argparse
 import json
 import os
 import pathlib
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 
-from bench import c1000k, memory, process, processor, push_servers
+from bench import c1000k, capacity, memory, process, processor, push_servers
 from bench.push_report import TITLES
 
-RESERVE = 200      # descriptors of a thread that are no connections
-PER_ADDRESS = 25000  # connections from one source address to the server's port
 GOAL_BYTES = 25e6  # of own memory for the subscribers of one transport
 COLOURS = {"poll": "#1f6feb", "sse": "#1a7f37", "ws": "#d9730d"}
 
@@ -52,12 +49,6 @@ def arguments():
     return options
 
 
-def threads_for(connections):
-    """As many as hold them with a descriptor table each; a quarter more, as they are not dealt out evenly."""
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    return 4 if limit == resource.RLIM_INFINITY else max(4, -(-connections * 5 // 4 // (limit - RESERVE)))
-
-
 class Server(push_servers.Roost):
     """As it is meant to be run, with heartbeats and pings; only polls do not end between two messages."""
 
@@ -71,7 +62,8 @@ class Server(push_servers.Roost):
 
 def start_swarm(options, server, transport, report):
     kind = ["--ws-mode", "listen"] if transport == "ws" else ["--kind", transport]
-    addresses = -(-options.clients * len(options.transports) // PER_ADDRESS)
+    # All transports come from the same addresses to the same port: their connections count together.
+    addresses = capacity.source_addresses(options.clients * len(options.transports))
     command = [options.swarm, server.url(transport), *kind, "-c", str(options.clients), "--source-addresses", str(addresses),
                "--connect-rate", str(options.connect_rate), "--connect-timeout-ms", "60000", "--settle-s", "0", "-q",
                "--expect-sequence", "on", "--expect-messages", str(options.messages + 1), "--json", str(report),
@@ -176,7 +168,7 @@ def draw(options, reports):
 def main():
     options = arguments()
     process.raise_descriptor_limit(1 << 20)
-    options.threads = options.threads or threads_for(options.clients * len(options.transports))
+    options.threads = options.threads or capacity.io_threads(options.clients * len(options.transports))
     with tempfile.TemporaryDirectory(prefix="roost-bench-") as folder:
         result = measure(options, pathlib.Path(folder))
     show(options, result)

@@ -39,8 +39,19 @@ def table(columns):
     return "\n".join(text)
 
 
+def document(elements, width, height):
+    """An SVG of these elements."""
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+            ' font-family="system-ui, sans-serif" font-size="12" fill="#57606a"><rect width="100%" height="100%" fill="#fff"/>\n'
+            + elements + "\n</svg>\n")
+
+
 def plot(groups):
-    """SVG: until so many percent had the message, both axes' ends included. `groups`: [(name, colour, dashed, [figures])]."""
+    return document(curves(groups), 1060, 460)
+
+
+def curves(groups):
+    """SVG elements: until so many percent had the message, both axes' ends included. `groups`: [(name, colour, dashed, [figures])]."""
     left, top, width, height = 90, 50, 640, 360
     decades = [10 ** power for power in range(0, 6)]  # 1 ms to 100 s
 
@@ -66,6 +77,4 @@ def plot(groups):
         place = top + 10 + number * 22
         out.append(f'<path d="M{left + width + 24} {place}h22" stroke="{colour}" stroke-width="3"{dash}/>'
                    f'<text x="{left + width + 54}" y="{place + 4}">{name}</text>')
-    return ('<svg xmlns="http://www.w3.org/2000/svg" width="1060" height="460" viewBox="0 0 1060 460"'
-            ' font-family="system-ui, sans-serif" font-size="12" fill="#57606a"><rect width="100%" height="100%" fill="#fff"/>\n'
-            + "\n".join(out) + "\n</svg>\n")
+    return "\n".join(out)

@@ -20,12 +20,35 @@ def own_bytes(pids):
     return total
 
 
+def meminfo():
+    """/proc/meminfo as {name: bytes}."""
+    lines = pathlib.Path("/proc/meminfo").read_text().splitlines()
+    return {name: int(rest.split()[0]) * 1024 for name, _, rest in (line.partition(":") for line in lines)}
+
+
+def tcp_buffer_bytes():
+    return int(re.search(r"^TCP: .* mem (\d+)", pathlib.Path("/proc/net/sockstat").read_text(), re.M)[1]) * 4096
+
+
 def kernel_bytes():
     """Slab and TCP buffer memory of the whole machine, in bytes: both ends of every loopback connection are in it."""
-    meminfo = pathlib.Path("/proc/meminfo").read_text()
-    slab = int(re.search(r"^Slab:\s+(\d+) kB", meminfo, re.M)[1]) * 1024
-    sockets = int(re.search(r"^TCP: .* mem (\d+)", pathlib.Path("/proc/net/sockstat").read_text(), re.M)[1])
-    return slab + sockets * 4096
+    return meminfo()["Slab"] + tcp_buffer_bytes()
+
+
+def room_bytes(info=None):
+    """What is free, page cache included. Not MemAvailable: that counts the inodes and dentries of open sockets as reclaimable."""
+    info = info or meminfo()
+    return info["MemFree"] + info["Active(file)"] + info["Inactive(file)"]
+
+
+def anonymous_bytes(pid):
+    """RssAnon of a process: heap and stacks; 0 when it is gone."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    found = re.search(r"^RssAnon:\s+(\d+) kB", status, re.M)
+    return int(found[1]) * 1024 if found else 0
 
 
 def descriptors(pids):

@@ -50,6 +50,11 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def ends_with_parent():
+    """A preexec_fn: the child ends with this process, however that ends."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def pinned(core, nice=0, fifo=0):
     """A preexec_fn: the child and all it starts run on one core, with this priority.
 
@@ -58,7 +63,7 @@ def pinned(core, nice=0, fifo=0):
     """
 
     def prepare():
-        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        ends_with_parent()
         os.sched_setaffinity(0, {core})
         if fifo:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(fifo))

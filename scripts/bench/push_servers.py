@@ -98,7 +98,7 @@ class PushServer:
 
     def start(self):
         output = open(self.folder / "output.txt", "ab")
-        prepare = None if self.core is None else process.pinned(self.core, self.nice)
+        prepare = process.ends_with_parent if self.core is None else process.pinned(self.core, self.nice)
         self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                         cwd=self.folder, preexec_fn=prepare)
         process.wait_until_listening(self.publishing_port(), self.process)

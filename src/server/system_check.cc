@@ -103,7 +103,8 @@ void addQueues(const SystemFacts& facts, const CheckedConfig& config, Needs& nee
              {},
              "net.core.netdev_max_backlog = {}"},
             [](uint64_t clients) { return std::clamp<uint64_t>(clients / 64, 1000, 32768); });
-  if (facts.conntrack_max) {
+  // A machine without rules that need it tracks nothing, though the setting is there: then it counts none.
+  if (facts.conntrack_max && facts.conntrack_count != 0U) {
     needs.add({"net.netfilter.nf_conntrack_max",
                "connections the firewall tracks",
                false,

@@ -126,6 +126,10 @@ TEST_CASE("what is short is short from some number on", "[server][system]") {
   REQUIRE_FALSE(needOf(report, "net.netfilter.nf_conntrack_max").isShort(1));
   REQUIRE(needOf(report, "net.netfilter.nf_conntrack_max").isShort(2));
   REQUIRE(needOf(report, "net.netfilter.nf_conntrack_max").needed[2] == 1'200'000);
+  facts.conntrack_count = 0;  // nothing is tracked
+  for (const SystemNeed& need : checkSystem(facts, {1'000'000}).needs) {
+    REQUIRE(need.setting != "net.netfilter.nf_conntrack_max");
+  }
   REQUIRE(needOf(report, "net.ipv4.tcp_mem (second)").isShort(2));
   // 4,520 bytes each and 256 MiB.
   REQUIRE(needOf(report, "memory").needed[2] == 4'520'000'000 + (uint64_t{256} << 20));

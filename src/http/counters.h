@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "http/origin_rule.h"
 #include "metrics/registry.h"
 
 namespace roost::http {
@@ -35,6 +36,12 @@ struct HttpCounters {
           &registry.counter({"roost_http_responses_total", "Heads of answers, interim ones included.", ""},
                             {{"class", std::to_string(i + 1) + "xx"}});
     }
+    for (size_t i = 1; i < foreign_origins.size(); ++i) {
+      foreign_origins[i] =
+          &registry.counter({"roost_http_foreign_origins_total",
+                             "Writes and WebSockets that a page of another origin asked for, refused.", ""},
+                            {{"reason", std::string(faultName(static_cast<OriginFault>(i)))}});
+    }
   }
 
   void countResponse(int status) const noexcept {
@@ -54,7 +61,8 @@ struct HttpCounters {
   metrics::Counter& rate_limited;
   metrics::Counter& connection_limited;
   metrics::Counter& shed;
-  std::array<metrics::Counter*, 5> responses{};  // 1xx to 5xx
+  std::array<metrics::Counter*, 5> responses{};                    // 1xx to 5xx
+  std::array<metrics::Counter*, kOriginFaults> foreign_origins{};  // nullptr for OriginFault::kNone
 };
 
 }  // namespace roost::http

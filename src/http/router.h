@@ -17,6 +17,7 @@
 
 namespace roost::http {
 
+class OriginSet;
 struct Site;
 
 // Where the answer to an error comes from.
@@ -37,6 +38,8 @@ struct Route {
   std::vector<std::shared_ptr<const ResponseFilter>> response_filters;
   std::vector<std::shared_ptr<const ExchangeObserver>> observers;
   std::shared_ptr<const Compression> compression;  // nullptr: none
+  // Whose pages may read and write here besides the route's own (origin_rule.h); nullptr: nobody's.
+  std::shared_ptr<const OriginSet> cors;
   std::map<int, ErrorPage> error_pages;            // by status, instead of the built-in page
   // The keys of the modules that made all this, in the same order: names for people.
   struct Keys {

@@ -62,6 +62,7 @@ struct RouteParts {
   std::vector<std::shared_ptr<const http::ResponseFilter>> response_filters;
   std::vector<std::shared_ptr<const http::ExchangeObserver>> observers;
   std::shared_ptr<const http::Compression> compression;
+  std::shared_ptr<const http::OriginSet> cors;  // Route::cors
   std::map<int, http::ErrorPage> error_pages;  // Route::error_pages
 };
 

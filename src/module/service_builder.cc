@@ -253,6 +253,7 @@ class Builder {
         route.compression = part->compression;
         route.keys.compression = registry_.key(i);
       }
+      if (part->cors != nullptr) route.cors = part->cors;
       name(route.keys.request_filters, route.request_filters.size(), registry_.key(i));
       name(route.keys.head_filters, route.head_filters.size(), registry_.key(i));
       name(route.keys.response_filters, route.response_filters.size(), registry_.key(i));

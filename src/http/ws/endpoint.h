@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/counted.h"
+#include "http/origin_rule.h"
 #include "http/ws/compression.h"
 #include "http/ws/frame_decoder.h"
-#include "http/ws/origins.h"
 
 namespace roost::http {
 class Exchange;

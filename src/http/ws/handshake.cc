@@ -28,6 +28,12 @@ void refuse(Exchange& exchange, int status, const char* why) {
   exchange.replyError(status, &extra);
 }
 
+void replyText(Exchange& exchange, int status, const std::string& text) {
+  ResponseHead head(status);
+  head.add("Content-Type", "text/plain");
+  exchange.reply(head, text + '\n');
+}
+
 bool lists(const RequestHead& head, FieldId id, std::string_view wanted) noexcept {
   for (TokenList list(head, id); list.next();) {
     if (equalsToken(list.element(), wanted)) return true;
@@ -36,7 +42,7 @@ bool lists(const RequestHead& head, FieldId id, std::string_view wanted) noexcep
 }
 
 // Says what is wrong with the request; 0: nothing.
-int check(const RequestHead& head, Method method, const OriginPolicy& origins, const char*& why) noexcept {
+int check(const RequestHead& head, Method method, const char*& why) noexcept {
   const auto once = [&](FieldId id) { return head.has(id) && (head.repeated & fieldBit(id)) == 0; };
   why = "only GET opens a WebSocket";
   if (method != Method::kGet) return 405;
@@ -47,8 +53,7 @@ int check(const RequestHead& head, Method method, const OriginPolicy& origins, c
   if (!once(FieldId::kSecWebsocketVersion) || head.get(FieldId::kSecWebsocketVersion) != "13") return 426;
   why = "Sec-WebSocket-Key is not 16 bytes in base64";
   if (!once(FieldId::kSecWebsocketKey) || !isKey(head.get(FieldId::kSecWebsocketKey))) return 400;
-  why = "no page of this origin may open a WebSocket here";
-  return origins.admits(head) ? 0 : 403;
+  return 0;
 }
 
 // The first of the client's subprotocols, in its order, that we know; empty where there is none.
@@ -67,9 +72,12 @@ std::unique_ptr<Socket> check(Exchange& exchange, const Endpoint::Ref& endpoint)
   const RequestHead& request = exchange.request();
   const EndpointOptions& options = endpoint->options();
   const char* why = "";
-  const int status = check(request, exchange.method(), options.origins, why);
-  if (status != 0) {
+  if (const int status = check(request, exchange.method(), why); status != 0) {
     refuse(exchange, status, why);
+    return nullptr;
+  }
+  if (const std::string foreign = refusedOrigin(exchange, options.origins); !foreign.empty()) {
+    replyText(exchange, 403, foreign);
     return nullptr;
   }
   std::string extensions;

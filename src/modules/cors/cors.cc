@@ -7,8 +7,8 @@
 
 #include "http/exchange.h"
 #include "http/field_syntax.h"
+#include "http/origins.h"
 #include "http/token_list.h"
-#include "modules/cors/origins.h"
 
 namespace roost::embedded {
 extern const std::string_view cors_schema;
@@ -25,7 +25,7 @@ constexpr std::string_view kAskedHeaders = "Access-Control-Request-Headers";
 
 // What one "cors" says. Immutable; shared by its filters.
 struct Policy {
-  Origins origins;
+  http::OriginSet origins;
   bool credentials = false;
   bool any_method = false;
   bool any_header = false;
@@ -173,7 +173,7 @@ Result<Policy> readPolicy(config::Node node) {
   Policy policy;
   std::vector<std::string> texts;
   for (size_t i = 0; i < node["origins"].size(); ++i) texts.push_back(node["origins"].at(i).asString());
-  Result<Origins> origins = Origins::compile(texts);
+  Result<http::OriginSet> origins = http::OriginSet::compile(texts);
   if (!origins.ok()) return origins.status();
   policy.origins = std::move(*origins);
   policy.credentials = node["credentials"].asBool();
@@ -201,6 +201,7 @@ class Cors final : public module::Module {
     if (!read.ok()) return read.status();
     const auto policy = std::make_shared<const Policy>(std::move(*read));
     module::RouteParts parts;
+    parts.cors = {policy, &policy->origins};
     parts.request_filters.push_back(std::make_shared<Preflight>(policy));
     if (policy->isForAll()) {
       parts.head_filters.push_back(std::make_shared<ForAll>(policy));

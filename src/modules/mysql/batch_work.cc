@@ -151,11 +151,16 @@ void startBatch(http::Exchange& exchange, WriteSite site) noexcept {
   tables::Preferences preferences;
   tables::BodyFormat format = tables::BodyFormat::kJson;
   const http::RequestHead& head = exchange.request();
-  if (!readPrefer(head, preferences, problem) ||
-      !bodyFormat(head.get(http::FieldId::kContentType), format, problem))
-    return replyProblem(exchange, problem);
-  if (!exchange.hasBody() || format != tables::BodyFormat::kJson)
+  if (!readPrefer(head, preferences, problem)) return replyProblem(exchange, problem);
+  if (!exchange.hasBody())
     return replyProblem(exchange, {400, "bad_body", "a batch is an array in JSON", {}, {}});
+  if (!bodyFormat(head.get(http::FieldId::kContentType), format, problem))
+    return replyProblem(exchange, problem);
+  if (format != tables::BodyFormat::kJson) {
+    constexpr std::string_view kHint = "Content-Type: application/json";
+    return replyProblem(exchange,
+                        {415, "unsupported_media_type", "a batch is an array in JSON", std::string(kHint), {}});
+  }
   if (announcedBytes(head) > int64_t{site.max_body_bytes})
     return replyProblem(exchange, bodyTooLarge(site.max_body_bytes));
   exchange.endWithPeer();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "http/exchange.h"
+#include "http/origin_rule.h"
 #include "http/trace.h"
 #include "tables/output.h"
 
@@ -54,6 +55,13 @@ void leaveToDatabase(http::Exchange& exchange, std::string what) {
   exchange.trace()->note(std::move(what));
   exchange.trace()->note("the answer is the database's, which is not asked here");
   exchange.abandon();
+}
+
+bool refuseForeign(http::Exchange& exchange) {
+  std::string why = http::refusedOrigin(exchange);
+  if (why.empty()) return false;
+  replyProblem(exchange, {403, "foreign_origin", std::move(why), {}, {}});
+  return true;
 }
 
 void replyNotAllowed(http::Exchange& exchange, std::string_view allow, std::string_view detail) {

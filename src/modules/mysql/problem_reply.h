@@ -28,6 +28,10 @@ void replyProblem(http::Exchange& exchange, const tables::Problem& problem, cons
 // asked.
 void leaveToDatabase(http::Exchange& exchange, std::string what);
 
+// Before anything is written: answers a request of another origin's page with 403 (http/origin_rule.h).
+// False: it may write.
+bool refuseForeign(http::Exchange& exchange);
+
 // 405 with what is allowed: "GET, HEAD, POST".
 void replyNotAllowed(http::Exchange& exchange, std::string_view allow, std::string_view detail);
 

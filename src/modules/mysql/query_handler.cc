@@ -374,6 +374,9 @@ void QueryHandler::handle(http::Exchange& exchange) const noexcept {
     }
     return replyNotAllowed(exchange, allow, fmt::format("this takes {}", allow));
   }
+  // What GET may ask for only reads.
+  const bool reads = exchange.method() == http::Method::kGet || exchange.method() == http::Method::kHead;
+  if (!reads && refuseForeign(exchange)) return;
   if (exchange.trace() != nullptr) return explain(exchange, *route_);
   Problem problem;
   if (!readProfile(exchange.request(), runtime_.databaseName(), problem))

@@ -113,13 +113,15 @@ void RestHandler::handleTable(http::Exchange& exchange, std::shared_ptr<const ta
     return replyNotAllowed(exchange, allow,
                            fmt::format("{} knows no {}", table.name, http::methodName(method)));
   }
+  if (action != tables::kRead && refuseForeign(exchange)) return;
   if (action != tables::kRead) return startWrite(exchange, writeSite(exchange, std::move(exposure)), table);
   startRead(exchange, {std::move(exposure), &runtime_.pool(exchange.context().index()), &runtime_}, table);
 }
 
 void RestHandler::handleBatch(http::Exchange& exchange,
                               std::shared_ptr<const tables::Exposure> exposure) const noexcept {
-  if (takesBatch(exchange)) startBatch(exchange, writeSite(exchange, std::move(exposure)));
+  if (takesBatch(exchange) && !refuseForeign(exchange))
+    startBatch(exchange, writeSite(exchange, std::move(exposure)));
 }
 
 std::string_view RestHandler::nameIn(const http::Exchange& exchange) const noexcept {
@@ -133,7 +135,8 @@ void RestHandler::explain(http::Exchange& exchange) const {
   if (name.empty() && config.openapi)
     return leaveToDatabase(exchange, "describes the tables of this route: an OpenAPI document, or a page");
   if (config.batch && name == kBatch) {
-    if (takesBatch(exchange)) leaveToDatabase(exchange, "carries out operations in one transaction");
+    if (takesBatch(exchange) && !refuseForeign(exchange))
+      leaveToDatabase(exchange, "carries out operations in one transaction");
     return;
   }
   const tables::TableConfig* const table = findIn(*config.tables, name);
@@ -150,6 +153,7 @@ void RestHandler::explain(http::Exchange& exchange) const {
   tables::Problem problem;
   if (!tables::parseQuery(exchange.query(), config.tables->limits, query, problem))
     return replyProblem(exchange, problem);
+  if (action != tables::kRead && refuseForeign(exchange)) return;
   if (!table->where.empty()) exchange.trace()->note(fmt::format("only rows with {}", table->where));
   leaveToDatabase(exchange, fmt::format("{} the table {}", verbOf(action), label));
 }

@@ -95,7 +95,6 @@ bool readConditions(const http::RequestHead& head, RowTags& tags, tables::WriteO
 bool bodyFormat(std::string_view content_type, tables::BodyFormat& out, tables::Problem& problem) {
   const std::string_view type = mediaType(content_type);
   out = tables::BodyFormat::kJson;
-  if (type.empty()) return true;
   for (const std::string_view json :
        {"application/json", "application/vnd.pgrst.object+json", "application/vnd.pgrst.array+json"})
     if (isType(type, json)) return true;
@@ -109,8 +108,8 @@ bool bodyFormat(std::string_view content_type, tables::BodyFormat& out, tables::
   }
   problem = {415,
              "unsupported_media_type",
-             "a body is JSON, lines of JSON or CSV",
-             "application/json, application/x-ndjson, text/csv",
+             type.empty() ? "the body has no Content-Type" : "a body is JSON, lines of JSON or CSV",
+             "Content-Type: application/json, application/x-ndjson or text/csv",
              {}};
   return false;
 }

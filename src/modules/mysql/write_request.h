@@ -42,7 +42,8 @@ class RowTags final : public tables::TagCheck {
 bool readConditions(const http::RequestHead& head, RowTags& tags, tables::WriteOptions& options,
                     tables::Problem& problem);
 
-// By Content-Type; without one: JSON. False: 415.
+// By Content-Type. False: 415, also without one: any page may send a body without a type to any server, but
+// asks by a preflight before it sends one of these.
 bool bodyFormat(std::string_view content_type, tables::BodyFormat& out, tables::Problem& problem);
 
 tables::Problem bodyTooLarge(uint32_t max_bytes);

@@ -9,6 +9,7 @@
 #include "base/cell_pool.h"
 #include "http/accept.h"
 #include "http/exchange.h"
+#include "http/origin_rule.h"
 #include "modules/push/publish_answer.h"
 #include "modules/push/publish_batch.h"
 #include "modules/push/publish_request.h"
@@ -157,14 +158,15 @@ PublishHandler::PublishHandler(ChannelTemplate channel, std::shared_ptr<const Pu
 void PublishHandler::handle(http::Exchange& exchange) const noexcept {
   switch (exchange.method()) {
     case Method::kPost:
-      return isBatch(exchange) ? publishBatch(exchange) : publish(exchange);
+      if (!mayWrite(exchange)) return;
+      return batch_->on ? publishBatch(exchange) : publish(exchange);
     case Method::kPut:
-      return publish(exchange);
+      return mayWrite(exchange) ? publish(exchange) : void();
     case Method::kGet:
     case Method::kHead:
       return tell(exchange, false);
     case Method::kDelete:
-      return tell(exchange, true);
+      return mayWrite(exchange) ? tell(exchange, true) : void();
     default:
       return options(exchange);
   }
@@ -220,9 +222,12 @@ void PublishHandler::publish(http::Exchange& exchange) const noexcept {
   exchange.listen(std::make_unique<MessageReader>(exchange, *publisher_, std::move(order), announced));
 }
 
-bool PublishHandler::isBatch(const http::Exchange& exchange) const noexcept {
-  return batch_->on &&
-         http::rangeCovers("application/json", exchange.request().get(http::FieldId::kContentType));
+bool PublishHandler::mayWrite(http::Exchange& exchange) const noexcept {
+  const std::string foreign = http::refusedOrigin(exchange);
+  if (foreign.empty()) return true;
+  publisher_->counters(exchange.context()).count(Refusal::kForbidden);
+  replyRefused(exchange, 403, answerForm(exchange.request()), foreign);
+  return false;
 }
 
 // The list names its channels itself; the path's plays no part.
@@ -230,6 +235,11 @@ void PublishHandler::publishBatch(http::Exchange& exchange) const noexcept {
   const AnswerForm form = answerForm(exchange.request());
   const int64_t announced = exchange.hasBody() ? announcedBytes(exchange.request()) : 0;
   const PublishCounters& counters = publisher_->counters(exchange.context());
+  if (!http::rangeCovers("application/json", exchange.request().get(http::FieldId::kContentType))) {
+    counters.count(Refusal::kField);
+    return replyRefused(exchange, 415, form,
+                        "a list of messages is sent as application/json; PUT sends one message");
+  }
   Publication asked;
   std::string_view fault =
       readPublication(exchange.request(), exchange.query(), publisher_->options().max_wait_ms, asked);

@@ -12,7 +12,7 @@ namespace roost::modules::push {
 
 // Answers publishers. POST and PUT: the content becomes a message of the channel that the path names, 201
 // where somebody listened and 202 where nobody did. DELETE: the channel ends. GET and HEAD: the channel's
-// numbers. Immutable; any loop's thread.
+// numbers. What another origin's page sends is refused (http/origin_rule.h). Immutable; any loop's thread.
 class PublishHandler final : public http::Handler {
  public:
   PublishHandler(ChannelTemplate channel, std::shared_ptr<const Publisher> publisher, BatchOptions batch);
@@ -22,10 +22,10 @@ class PublishHandler final : public http::Handler {
  private:
   void publish(http::Exchange& exchange) const noexcept;
   void publishBatch(http::Exchange& exchange) const noexcept;
-  bool isBatch(const http::Exchange& exchange) const noexcept;
   void tell(http::Exchange& exchange, bool removes) const noexcept;
   void options(http::Exchange& exchange) const noexcept;
-  // False where the request has been refused.
+  // False where the request has been refused, here and below.
+  bool mayWrite(http::Exchange& exchange) const noexcept;
   bool readChannel(http::Exchange& exchange, std::string& name) const noexcept;
 
   const ChannelTemplate channel_;

@@ -35,7 +35,7 @@ struct SubscribeOptions {
   uint32_t retry_ms = 3'000;            // 0: no hint
   uint32_t retry_after_s = 5;           // where a limit refuses
   uint32_t ping_interval_ms = 30'000;   // of a WebSocket; 0: none
-  std::vector<std::string> origins = {"same"};  // that may open one, as http::ws::OriginPolicy has them
+  std::vector<std::string> origins = {"same"};  // that may open one, as http::OriginPolicy has them
   std::string id_header;                        // empty: none
   std::string id_query;                         // likewise
   std::shared_ptr<const Publisher> publisher;   // of WebSocket clients; nullptr: they may not

@@ -1,7 +1,7 @@
 #include <string_view>
 
 #include "http/ascii.h"
-#include "http/ws/origins.h"
+#include "http/origin_rule.h"
 #include "modules/push/subscribe.h"
 
 namespace roost::modules::push {
@@ -72,7 +72,7 @@ Result<SubscribeOptions> SubscribeOptions::fromConfig(config::Node node, const s
   options.origins.clear();
   const config::Node origins = node["origins"];
   for (size_t i = 0; i < origins.size(); ++i) options.origins.push_back(origins.at(i).asString());
-  const Status admitted = http::ws::OriginPolicy::compile(options.origins).status();
+  const Status admitted = http::OriginPolicy::compile(options.origins).status();
   if (!admitted.ok()) return Status::error("origins: " + admitted.message());
   options.id_header = textOr(node["id_header"]);
   if (isTaken(options.id_header)) {

@@ -264,7 +264,7 @@ Result<http::ws::Endpoint::Ref> makeEndpoint(const SubscribeOptions& options) {
   endpoint.max_queued_bytes = UINT32_MAX;  // there is one message at a time, whatever its size
   endpoint.ping_interval_ms = options.ping_interval_ms;
   endpoint.subprotocols = {std::string(kMeta)};
-  Result<http::ws::OriginPolicy> origins = http::ws::OriginPolicy::compile(options.origins);
+  Result<http::OriginPolicy> origins = http::OriginPolicy::compile(options.origins);
   if (!origins.ok()) return Status::error("origins: " + origins.status().message());
   endpoint.origins = std::move(origins).value();
   return http::ws::Endpoint::make(std::move(endpoint), std::make_unique<Subscribers>());

@@ -73,7 +73,7 @@ class WsEcho final : public module::Module {
     options.close_timeout_ms = number(node["close_timeout_ms"]);
     options.compression = compression(node["compression"]);
     options.subprotocols = texts(node["subprotocols"]);
-    Result<http::ws::OriginPolicy> origins = http::ws::OriginPolicy::compile(texts(node["origins"]));
+    Result<http::OriginPolicy> origins = http::OriginPolicy::compile(texts(node["origins"]));
     if (!origins.ok()) return Status::error("origins: " + origins.status().message());
     options.origins = std::move(origins).value();
     module::RouteParts parts;

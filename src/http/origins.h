@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-namespace roost::modules::cors {
+namespace roost::http {
 
 // A set of origins as an operator writes them. Immutable; any thread.
 //
@@ -15,15 +15,17 @@ namespace roost::modules::cors {
 //   "http://localhost:*"      any port, and none
 //   "null"                    what sandboxed and local documents send
 //   "*"                       every origin
-class Origins {
+class OriginSet {
  public:
-  Origins() noexcept = default;
+  OriginSet() noexcept = default;
   // Errors: what no browser sends as its origin (a path, capitals, the scheme's own port), with a hint.
-  static Result<Origins> compile(const std::vector<std::string>& texts);
+  static Result<OriginSet> compile(const std::vector<std::string>& texts);
 
   bool any() const noexcept { return any_; }
   // `origin`: the value of an Origin field, compared byte by byte as the standard does.
-  bool has(std::string_view origin) const noexcept;
+  bool has(std::string_view origin) const noexcept { return (any_ && !origin.empty()) || names(origin); }
+  // Whether it is in the set by more than "*".
+  bool names(std::string_view origin) const noexcept;
 
  private:
   struct Pattern {
@@ -41,4 +43,4 @@ class Origins {
   bool null_ = false;
 };
 
-}  // namespace roost::modules::cors
+}  // namespace roost::http

@@ -1,10 +1,10 @@
-#include "modules/cors/origins.h"
+#include "http/origins.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-namespace roost::modules::cors {
+namespace roost::http {
 namespace {
 
 struct Row {
@@ -13,7 +13,7 @@ struct Row {
   bool allowed;
 };
 
-TEST_CASE("origins: which pattern takes which origin", "[cors]") {
+TEST_CASE("origins: which pattern takes which origin", "[origins]") {
   for (const Row& row : std::vector<Row>{{"https://a.org", "https://a.org", true},
                                          {"https://a.org", "http://a.org", false},
                                          {"https://a.org", "https://a.org:444", false},
@@ -48,14 +48,15 @@ TEST_CASE("origins: which pattern takes which origin", "[cors]") {
                                          {"*", "null", true},
                                          {"*", "", false}}) {
     INFO(row.pattern << " " << row.origin);
-    Result<Origins> origins = Origins::compile({row.pattern});
+    Result<OriginSet> origins = OriginSet::compile({row.pattern});
     REQUIRE(origins.ok());
     CHECK(origins->has(row.origin) == row.allowed);
+    CHECK(origins->names(row.origin) == (row.allowed && std::string(row.pattern) != "*"));
     CHECK(origins->any() == (std::string(row.pattern) == "*"));
   }
 }
 
-TEST_CASE("origins: what no browser sends is an error", "[cors]") {
+TEST_CASE("origins: what no browser sends is an error", "[origins]") {
   for (const char* text : {"",
                            "example.org",
                            "https://",
@@ -81,9 +82,9 @@ TEST_CASE("origins: what no browser sends is an error", "[cors]") {
                            "https://a org",
                            "**"}) {
     INFO(text);
-    CHECK_FALSE(Origins::compile({text}).ok());
+    CHECK_FALSE(OriginSet::compile({text}).ok());
   }
 }
 
 }  // namespace
-}  // namespace roost::modules::cors
+}  // namespace roost::http

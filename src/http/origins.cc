@@ -1,9 +1,9 @@
-#include "modules/cors/origins.h"
+#include "http/origins.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace roost::modules::cors {
+namespace roost::http {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
@@ -47,7 +47,7 @@ Status wrong(const std::string& text, std::string_view why) {
 
 }  // namespace
 
-Result<Origins::Pattern> Origins::parse(const std::string& text) {
+Result<OriginSet::Pattern> OriginSet::parse(const std::string& text) {
   const size_t scheme_end = text.find("://");
   if (scheme_end == std::string::npos || scheme_end == 0) {
     return wrong(text, "write \"https://example.org\", \"https://*.example.org\", \"null\" or \"*\"");
@@ -78,8 +78,8 @@ Result<Origins::Pattern> Origins::parse(const std::string& text) {
   return pattern;
 }
 
-Result<Origins> Origins::compile(const std::vector<std::string>& texts) {
-  Origins made;
+Result<OriginSet> OriginSet::compile(const std::vector<std::string>& texts) {
+  OriginSet made;
   for (const std::string& text : texts) {
     if (text == "*") {
       made.any_ = true;
@@ -94,7 +94,7 @@ Result<Origins> Origins::compile(const std::vector<std::string>& texts) {
   return made;
 }
 
-bool Origins::fits(const Pattern& pattern, std::string_view origin) noexcept {
+bool OriginSet::fits(const Pattern& pattern, std::string_view origin) noexcept {
   if (origin.substr(0, pattern.scheme.size()) != pattern.scheme) return false;
   const std::string_view authority = origin.substr(pattern.scheme.size());
   const size_t colon = portAt(authority);
@@ -108,11 +108,11 @@ bool Origins::fits(const Pattern& pattern, std::string_view origin) noexcept {
          host.substr(host.size() - pattern.host.size()) == pattern.host;
 }
 
-bool Origins::has(std::string_view origin) const noexcept {
+bool OriginSet::names(std::string_view origin) const noexcept {
   if (origin.empty()) return false;
-  if (any_ || (null_ && origin == "null")) return true;
+  if (null_ && origin == "null") return true;
   return std::any_of(patterns_.begin(), patterns_.end(),
                      [origin](const Pattern& pattern) { return fits(pattern, origin); });
 }
 
-}  // namespace roost::modules::cors
+}  // namespace roost::http

@@ -27,6 +27,8 @@ class ChannelCounts final : public Counted {
   std::atomic<uint32_t> backlog_messages{0};  // deliveries that were posted, and not processed()
   std::atomic<uint64_t> backlog_bytes{0};
   std::atomic<int64_t> requested_ns{-1};  // when somebody last subscribed; -1: never
+  // Its home holds publications until this channel's backlog has fallen: see HubState::Backlog.
+  std::atomic<bool> home_waits{false};
 };
 
 // What a channel's history holds when a shard attaches. What is published afterwards is delivered.
@@ -85,7 +87,8 @@ class Broker {
   virtual void acknowledge(const ChannelKey& key, uint64_t ticket, uint32_t delivered, int64_t last_ns,
                            bool all) noexcept = 0;
   // What was told of has been given to all who were to have it, or to nobody: it no longer waits here.
-  virtual void processed(ChannelCounts& counts, uint32_t messages, uint64_t bytes) noexcept = 0;
+  virtual void processed(const ChannelKey& key, ChannelCounts& counts, uint32_t messages,
+                         uint64_t bytes) noexcept = 0;
 
   virtual void publish(const ChannelKey& key, Publication publication, CallId call) noexcept = 0;
   virtual void info(const ChannelKey& key, CallId call) noexcept = 0;

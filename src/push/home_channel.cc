@@ -61,14 +61,6 @@ int64_t HomeChannel::dueNs() const noexcept {
   return history.at(history.first())->publishedNs() + most_s * kSecondNs;
 }
 
-bool HomeChannel::admit(uint32_t per_second, int64_t now_ns) noexcept {
-  if (per_second == 0) return true;
-  const int64_t paid = std::max(paid_ns, now_ns) + kSecondNs / per_second;
-  if (paid - now_ns > kSecondNs) return false;
-  paid_ns = paid;
-  return true;
-}
-
 HomeChannel::Attachment* HomeChannel::attachmentOf(uint32_t shard) noexcept {
   for (Attachment& attachment : attachments) {
     if (attachment.shard == shard) return &attachment;

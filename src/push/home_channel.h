@@ -62,12 +62,8 @@ class HomeChannel : public Named<HomeChannel>, public WheelHook, public UseHook 
   void popOldest() noexcept;          // REQUIRES: !history.empty()
   // When age() has something to do; INT64_MAX: never.
   int64_t dueNs() const noexcept;
-  // Within the rate? Counts it if so.
-  bool admit(uint32_t per_second, int64_t now_ns) noexcept;
   // Whether anything would be forgotten with it.
-  bool needed(int64_t now_ns) const noexcept {
-    return !history.empty() || !attachments.empty() || keys != nullptr || paid_ns > now_ns;
-  }
+  bool needed() const noexcept { return !history.empty() || !attachments.empty() || keys != nullptr; }
 
   bool evictable() const noexcept { return !history.empty() || keys != nullptr; }
 
@@ -79,7 +75,6 @@ class HomeChannel : public Named<HomeChannel>, public WheelHook, public UseHook 
   MessageId last;
   int64_t trimmed_time_s = 0;  // of the message before the history's first
   const int64_t forgotten_s;   // see Snapshot
-  int64_t paid_ns = 0;         // when all that was published within the rate is paid for
   int64_t used_ns = 0;
   uint32_t most_messages = 0;  // the policy of the latest publication
   uint32_t most_s = 0;

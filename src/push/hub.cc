@@ -51,6 +51,8 @@ HubNumbers Hub::numbers() const noexcept {
     sum.evictions += numbers.evictions.value();
     sum.slow += numbers.slow.value();
     sum.refused += numbers.refused.value();
+    sum.queued += numbers.queued.value();
+    sum.queued_bytes += state.backlogs[shard].queued_bytes.load(std::memory_order_relaxed);
   }
   sum.subscribers -= ended;
   return sum;

@@ -37,9 +37,13 @@ struct HubOptions {
   uint32_t max_channels = 1'000'000;
   uint32_t max_subscribers = 0;
   uint32_t max_subscribers_per_channel = 0;
-  // What may wait for one loop to take it, beyond which publishing is refused (kOverloaded).
+  // What may wait for one loop to take it. Beyond it a publication waits for room.
   uint32_t max_backlog_messages = 4096;
   uint64_t max_backlog_bytes = 64u << 20;
+  // How long a publication may wait for room, and how many bytes of them one loop's publishers may have
+  // waiting or on their way. Beyond either it is refused (kOverloaded). queue_ms 0: none waits.
+  uint32_t queue_ms = 5000;
+  uint64_t max_queued_bytes = 64u << 20;
   // What is kept on a loop for subscribers that lag, beyond the channel's history, per channel.
   uint32_t slow_window_messages = 256;
   uint64_t slow_window_bytes = 1u << 20;
@@ -55,9 +59,11 @@ struct HubNumbers {
   uint64_t published = 0;
   uint64_t delivered = 0;  // to subscribers
   uint64_t gaps = 0;
-  uint64_t evictions = 0;  // times that the memory cap took from a channel's history
-  uint64_t slow = 0;       // times that a subscriber began to lag
-  uint64_t refused = 0;    // publications
+  uint64_t evictions = 0;     // times that the memory cap took from a channel's history
+  uint64_t slow = 0;          // times that a subscriber began to lag
+  uint64_t refused = 0;       // publications
+  uint64_t queued = 0;        // publications that had to wait for room
+  uint64_t queued_bytes = 0;  // of publications that wait for room or are on their way, now
   int64_t history_bytes = 0;
 };
 
@@ -87,11 +93,10 @@ struct Publication {
   uint32_t history_s = 3600;  // 0: whatever its age
   // A key that the channel has seen is answered as the first time, and nothing is published.
   std::string idempotency_key;
-  uint32_t max_per_second = 0;  // of this channel; beyond: kRateLimited. 0: as many as come
-  uint32_t wait_ms = 0;         // answer when it has been delivered to all, or after this time; 0: at once
+  uint32_t wait_ms = 0;  // answer when it has been delivered to all, or after this time; 0: at once
 };
 
-enum class PublishStatus : uint8_t { kPublished, kTooManyChannels, kRateLimited, kOverloaded, kNoMemory };
+enum class PublishStatus : uint8_t { kPublished, kTooManyChannels, kOverloaded, kNoMemory };
 
 struct ChannelInfo {
   bool exists = false;
@@ -107,6 +112,7 @@ struct PublishResult {
   int64_t published_ns = 0;  // monotonic, when it got that id
   ChannelInfo channel;       // with this message in it; subscribers: when it was published
   bool repeated = false;     // by idempotency_key
+  bool queued = false;       // it waited for room
   // With wait_ms:
   uint32_t delivered = 0;         // to how many
   int64_t last_delivery_ns = -1;  // how long after publication the last had it; -1: to nobody
@@ -143,6 +149,9 @@ class Shard {
   // After kBlocked: there is room again. Nothing where it is not blocked.
   virtual void resume(Subscriber& subscriber) noexcept = 0;
 
+  // Messages of one caller to one channel are published in the order of its calls. Where the loops have not
+  // yet delivered what was published before, the publication waits, and with it the answer: a publisher that
+  // waits for its answers is slowed down to what can be delivered.
   virtual void publish(std::string_view channel, Publication publication,
                        std::unique_ptr<PublishCall> call) noexcept = 0;
   virtual void info(std::string_view channel, std::unique_ptr<InfoCall> call) noexcept = 0;

@@ -13,23 +13,27 @@ namespace roost::push {
 
 struct alignas(64) ShardNumbers {
   metrics::Counter subscribed, unsubscribed;  // subscriptions that began and that ended
-  metrics::Counter published, refused, delivered, gaps, slow, evictions;
+  metrics::Counter published, refused, queued, delivered, gaps, slow, evictions;
 };
 
 // What all shards of a hub share. Owned by the Hub; any thread.
 struct HubState {
-  // What waits for one shard to take it.
+  // What waits for one shard to take it. A home that finds it full announces itself in `homes` and then looks
+  // again; the shard takes something and then looks who is announced. All of that is sequentially consistent,
+  // so one of the two sees the other and no home waits for ever.
   struct alignas(64) Backlog {
     std::atomic<uint32_t> messages{0};
     std::atomic<uint64_t> bytes{0};
+    std::atomic<uint32_t> homes{0};         // that hold publications until there is room
+    std::atomic<uint64_t> queued_bytes{0};  // of publications that came by this shard and are not yet made
 
     void add(uint64_t message_bytes) noexcept {
       messages.fetch_add(1, std::memory_order_relaxed);
       bytes.fetch_add(message_bytes, std::memory_order_relaxed);
     }
     void take(uint32_t taken, uint64_t taken_bytes) noexcept {
-      messages.fetch_sub(taken, std::memory_order_relaxed);
-      bytes.fetch_sub(taken_bytes, std::memory_order_relaxed);
+      messages.fetch_sub(taken);
+      bytes.fetch_sub(taken_bytes);
     }
   };
 
@@ -45,8 +49,8 @@ struct HubState {
   uint32_t homeOf(uint64_t hash) const noexcept { return static_cast<uint32_t>((hash >> 32) % shards); }
   // Whether so much waits for that shard that no more is taken for it.
   bool backlogFull(uint32_t shard) const noexcept {
-    return reached(backlogs[shard].messages.load(std::memory_order_relaxed), options.max_backlog_messages) ||
-           reached(backlogs[shard].bytes.load(std::memory_order_relaxed), options.max_backlog_bytes);
+    return reached(backlogs[shard].messages.load(), options.max_backlog_messages) ||
+           reached(backlogs[shard].bytes.load(), options.max_backlog_bytes);
   }
   // Whether one channel has as much waiting in a shard as is one's share, a quarter of what the shard takes:
   // who floods one channel leaves room for the others.

@@ -116,7 +116,7 @@ void LocalChannel::endTooSlow() noexcept {
 void LocalChannel::releaseBacklog(uint64_t up_to) noexcept {
   if (up_to <= backlog_seq_) return;
   const uint64_t bytes = ring_.bytesBefore(up_to + 1) - ring_.bytesBefore(backlog_seq_ + 1);
-  shard_.broker().processed(*counts_, static_cast<uint32_t>(up_to - backlog_seq_), bytes);
+  shard_.broker().processed(key(), *counts_, static_cast<uint32_t>(up_to - backlog_seq_), bytes);
   backlog_seq_ = up_to;
 }
 

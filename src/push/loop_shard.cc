@@ -226,7 +226,7 @@ void LoopShard::onMessage(const ChannelKey& key, const BrokerMessage& told) noex
     channel->onMessage(told);
     return;
   }
-  broker_->processed(*told.counts, 1, told.message->bytes());
+  broker_->processed(key, *told.counts, 1, told.message->bytes());
   if (told.ticket != 0 && !stopped_) broker_->acknowledge(key, told.ticket, 0, -1, true);
 }
 

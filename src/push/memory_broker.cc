@@ -8,8 +8,7 @@ namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kMsNs = 1'000'000;
-constexpr size_t kMostWaits = 4096;      // publications of a home that wait for delivery
-constexpr uint64_t kRequestBytes = 256;  // what a publication under way counts beside its payload
+constexpr size_t kMostWaits = 4096;  // publications of a home that wait for delivery
 
 }  // namespace
 
@@ -23,6 +22,8 @@ MemoryBroker::MemoryBroker(HubState& hub, uint32_t index, BrokerClient& client,
       forgotten_s_(kForgotten, hub.host.unixSeconds()),
       wheel_s_(hub.host.nowNs() / kSecondNs),
       oldest_use_ns_(INT64_MAX),
+      queue_(hub.shards),
+      announced_(new std::atomic<bool>[hub.shards]()),
       epoch_state_(hub.host.randomWord()) {}
 
 MemoryBroker::~MemoryBroker() {
@@ -32,6 +33,7 @@ MemoryBroker::~MemoryBroker() {
 void MemoryBroker::stop() noexcept {
   stopped_ = true;
   waits_.clear();
+  queue_.clear();
   while (HomeChannel* channel = channels_.any()) drop(*channel);
   oldest_use_ns_.store(INT64_MAX, std::memory_order_relaxed);
 }
@@ -84,68 +86,32 @@ void MemoryBroker::barrier(const ChannelKey& key, uint32_t number) noexcept {
   });
 }
 
-void MemoryBroker::processed(ChannelCounts& counts, uint32_t messages, uint64_t bytes) noexcept {
-  counts.backlog_messages.fetch_sub(messages, std::memory_order_relaxed);
-  counts.backlog_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-  hub_.backlogs[index_].take(messages, bytes);
-}
-
 // --- publishing -----------------------------------------------------------------------------------------
 
-void MemoryBroker::publish(const ChannelKey& key, Publication publication, CallId call) noexcept {
-  const uint32_t home_index = hub_.homeOf(key.hash);
-  if (home_index == index_) {
-    publishHere(index_, key, std::move(publication), call);
-    return;
+// A key that the channel knows is answered as the first time.
+bool MemoryBroker::answerRepeated(HomeChannel* channel, const PublishRequest& request) noexcept {
+  const std::string& key = request.publication.idempotency_key;
+  if (channel == nullptr || channel->keys == nullptr || key.empty()) return false;
+  if (const PublishResult* known = channel->keys->find(hub_.key, key, hub_.host.nowNs())) {
+    PublishResult result = *known;
+    result.repeated = true;
+    leaveQueue(request);
+    answer(request.origin, request.call, result);
+    return true;
   }
-  // What is under way to its home waits there as a delivery does.
-  HubState::Backlog& backlog = hub_.backlogs[home_index];
-  const uint64_t bytes = kRequestBytes + publication.payload.size();
-  if (hub_.backlogFull(home_index)) {
-    hub_.numbers[index_].refused.add(1);
-    PublishResult result;
-    result.status = PublishStatus::kOverloaded;
-    client_.onPublished(call, result);
-    return;
-  }
-  backlog.add(bytes);
-  at(home_index,
-     [from = index_, key, taken = std::move(publication), call, bytes](MemoryBroker& home) mutable {
-       home.hub_.backlogs[home.index_].take(1, bytes);
-       home.publishHere(from, key, std::move(taken), call);
-     });
+  if (channel->keys->empty()) forgetKeys(*channel);
+  return false;
 }
 
-void MemoryBroker::publishHere(uint32_t from, const ChannelKey& key, Publication&& publication,
-                               CallId call) noexcept {
-  if (stopped_) return;
+// Gives it an id, keeps it, and tells the mirrors. `channel` is the key's, nullptr where there is none yet.
+void MemoryBroker::publishNow(const ChannelKey& key, HomeChannel* channel,
+                              PublishRequest&& request) noexcept {
+  Publication& publication = request.publication;
+  if (!fits(publication)) return refuse(request, PublishStatus::kNoMemory, channel);
+  if (channel == nullptr) channel = findOrMake(key);
+  if (channel == nullptr) return refuse(request, PublishStatus::kTooManyChannels, nullptr);
+  leaveQueue(request);
   const int64_t now_ns = hub_.host.nowNs();
-  HomeChannel* channel = channels_.find(key.name.view(), key.hash);
-  PublishResult result;
-  if (channel != nullptr && channel->keys != nullptr && !publication.idempotency_key.empty()) {
-    const PublishResult* known = channel->keys->find(hub_.key, publication.idempotency_key, now_ns);
-    if (known != nullptr) {
-      result = *known;
-      result.repeated = true;
-      answer(from, call, result);
-      return;
-    }
-    if (channel->keys->empty()) forgetKeys(*channel);
-  }
-  result.status = refusal(channel, publication);
-  if (result.status == PublishStatus::kPublished && channel == nullptr) {
-    channel = findOrMake(key);
-    if (channel == nullptr) result.status = PublishStatus::kTooManyChannels;
-  }
-  if (result.status == PublishStatus::kPublished && !channel->admit(publication.max_per_second, now_ns))
-    result.status = PublishStatus::kRateLimited;
-  if (result.status != PublishStatus::kPublished) {
-    hub_.numbers[index_].refused.add(1);
-    if (channel != nullptr) result.channel = infoOf(*channel);
-    answer(from, call, result);
-    return;
-  }
-
   MessageId id = channel->last;
   id.time_s = std::max(id.time_s, hub_.host.unixSeconds());
   ++id.seq;
@@ -154,41 +120,31 @@ void MemoryBroker::publishHere(uint32_t from, const ChannelKey& key, Publication
                     std::move(publication.event), &hub_.held_bytes);
   channel->add(message, publication.history_messages, publication.history_s);
   hub_.numbers[index_].published.add(1);
+  PublishResult result;
   result.id = id;
   result.published_ns = now_ns;
   result.channel = infoOf(*channel);
+  result.queued = request.queued;
   if (!publication.idempotency_key.empty()) remember(*channel, publication.idempotency_key, now_ns, result);
   uint64_t ticket = 0;
   if (publication.wait_ms > 0) {
     result.all_delivered = channel->attachments.empty();
-    if (!result.all_delivered) ticket = makeWait(from, call, *channel, result, publication.wait_ms);
+    if (!result.all_delivered)
+      ticket = makeWait(request.origin, request.call, *channel, result, publication.wait_ms);
   }
   deliver(*channel, message, ticket);
   used(*channel);
   reconsider(*channel);
   relieve();
-  if (ticket == 0) answer(from, call, result);
+  if (ticket == 0) answer(request.origin, request.call, result);
 }
 
-PublishStatus MemoryBroker::refusal(const HomeChannel* channel,
-                                    const Publication& publication) const noexcept {
+// Histories give way, but what slow clients hold does not.
+bool MemoryBroker::fits(const Publication& publication) const noexcept {
   const HubOptions& limits = hub_.options;
-  if (limits.max_history_bytes != 0) {
-    // Histories give way, but what slow clients hold does not.
-    const uint64_t held = static_cast<uint64_t>(hub_.held_bytes.load(std::memory_order_relaxed));
-    if (held + publication.payload.size() > 2 * limits.max_history_bytes + limits.max_backlog_bytes)
-      return PublishStatus::kNoMemory;
-  }
-  if (channel == nullptr) return PublishStatus::kPublished;
-  const auto mirrors = static_cast<uint32_t>(channel->attachments.size());
-  if (mirrors > 0 &&
-      hub_.shareFull(channel->counts->backlog_messages.load(std::memory_order_relaxed) / mirrors,
-                     channel->counts->backlog_bytes.load(std::memory_order_relaxed) / mirrors))
-    return PublishStatus::kOverloaded;
-  for (const HomeChannel::Attachment& attachment : channel->attachments) {
-    if (hub_.backlogFull(attachment.shard)) return PublishStatus::kOverloaded;
-  }
-  return PublishStatus::kPublished;
+  if (limits.max_history_bytes == 0) return true;
+  const auto held = static_cast<uint64_t>(hub_.held_bytes.load(std::memory_order_relaxed));
+  return held + publication.payload.size() <= 2 * limits.max_history_bytes + limits.max_backlog_bytes;
 }
 
 void MemoryBroker::deliver(HomeChannel& channel, const Message::Ref& message, uint64_t ticket) noexcept {

@@ -13,6 +13,7 @@
 #include "push/home_channel.h"
 #include "push/hub_state.h"
 #include "push/name_table.h"
+#include "push/publish_queue.h"
 
 namespace roost::push {
 
@@ -31,7 +32,8 @@ class MemoryBroker final : public Broker {
   void barrier(const ChannelKey& key, uint32_t number) noexcept override;
   void acknowledge(const ChannelKey& key, uint64_t ticket, uint32_t delivered, int64_t last_ns,
                    bool all) noexcept override;
-  void processed(ChannelCounts& counts, uint32_t messages, uint64_t bytes) noexcept override;
+  void processed(const ChannelKey& key, ChannelCounts& counts, uint32_t messages,
+                 uint64_t bytes) noexcept override;
   void publish(const ChannelKey& key, Publication publication, CallId call) noexcept override;
   void info(const ChannelKey& key, CallId call) noexcept override;
   void remove(const ChannelKey& key, CallId call) noexcept override;
@@ -60,8 +62,25 @@ class MemoryBroker final : public Broker {
   void attachHere(uint32_t from, const ChannelKey& key) noexcept;
   void detachHere(uint32_t from, const ChannelKey& key) noexcept;
   void acknowledgeHere(uint64_t ticket, uint32_t delivered, int64_t last_ns, bool all) noexcept;
-  void publishHere(uint32_t from, const ChannelKey& key, Publication&& publication, CallId call) noexcept;
-  PublishStatus refusal(const HomeChannel* channel, const Publication& publication) const noexcept;
+  void publishHere(const ChannelKey& key, PublishRequest&& request) noexcept;
+  bool answerRepeated(HomeChannel* channel, const PublishRequest& request) noexcept;
+  void publishNow(const ChannelKey& key, HomeChannel* channel, PublishRequest&& request) noexcept;
+  bool fits(const Publication& publication) const noexcept;
+  void refuse(const PublishRequest& request, PublishStatus status, const HomeChannel* channel) noexcept;
+  void leaveQueue(const PublishRequest& request) noexcept;
+  void refuseOverdue(int64_t now_ns) noexcept;
+
+  // Waiting for room. A line that is not being advanced waits for something that will wake it: its channel's
+  // share, a shard, or a task that has been posted.
+  static constexpr uint32_t kRoom = UINT32_MAX;       // nothing is to be waited for
+  static constexpr uint32_t kShare = UINT32_MAX - 1;  // the channel has as much waiting as one may have
+  uint32_t fullFor(const HomeChannel* channel) const noexcept;
+  void waitFor(uint32_t full, HomeChannel& channel, PublishLine& line) noexcept;
+  void announceTo(uint32_t shard) noexcept;
+  bool advance(PublishLine& line, uint32_t& budget) noexcept;
+  void wakeLater(const ChannelKey& key) noexcept;
+  void wake(const ChannelKey& key) noexcept;
+  void wakeAll(uint32_t shard) noexcept;
   void deliver(HomeChannel& channel, const Message::Ref& message, uint64_t ticket) noexcept;
   void remember(HomeChannel& channel, std::string_view key, int64_t now_ns, const PublishResult& result);
   void forgetKeys(HomeChannel& channel) noexcept;
@@ -109,6 +128,8 @@ class MemoryBroker final : public Broker {
   UseHook uses_;                        // channels with something to evict, the least recently used first
   std::atomic<int64_t> oldest_use_ns_;  // of those; INT64_MAX: none. Read by the others
   std::atomic<bool> asked_to_evict_{false};
+  PublishQueue queue_;                              // publications that wait for room
+  std::unique_ptr<std::atomic<bool>[]> announced_;  // by shard: it is to tell when it has room again
   std::unordered_map<uint64_t, Wait> waits_;
   uint64_t last_ticket_ = 0;
   uint64_t epoch_state_;

@@ -44,6 +44,7 @@ void MemoryBroker::removeHere(uint32_t from, const ChannelKey& key, CallId call)
                                  BrokerClient& client) { client.onDeleted(mirror); });
     }
     drop(*channel);
+    if (queue_.find(key) != nullptr) wakeLater(key);
   }
   answer(from, call, info);
 }
@@ -104,15 +105,13 @@ void MemoryBroker::publishOldestUse() noexcept {
 }
 
 void MemoryBroker::reconsider(HomeChannel& channel) noexcept {
-  const int64_t now_ns = hub_.host.nowNs();
   if (!channel.evictable()) channel.useHook().unlink();
-  if (!channel.needed(now_ns)) {
+  if (!channel.needed()) {
     drop(channel);
     return;
   }
   int64_t due_ns = channel.dueNs();
   if (channel.keys != nullptr) due_ns = std::min(due_ns, channel.keys->oldestNs() + IdempotencyKeys::kAgeNs);
-  if (!channel.evictable() && channel.attachments.empty()) due_ns = std::min(due_ns, channel.paid_ns);
   if (due_ns == INT64_MAX) return;
   const int64_t look_s = std::clamp(due_ns / kSecondNs + 1, wheel_s_ + 1, wheel_s_ + kWheel - 1);
   if (channel.wheelHook().linked() && channel.look_s <= look_s) return;  // looked at before, anyway
@@ -144,6 +143,7 @@ void MemoryBroker::tick() noexcept {
   wheel_s_ = std::max(wheel_s_, now_s);
   visitDue();
   endWaits(now_ns);
+  refuseOverdue(now_ns);
   relieve();
   if (dropped_ >= kMostDropped && !due_.linked()) {
     dropped_ = 0;

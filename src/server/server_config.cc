@@ -151,6 +151,8 @@ push::HubOptions hubOptions(Node node) noexcept {
   options.max_subscribers_per_channel = asU32(node["max_subscribers_per_channel"]);
   options.max_backlog_messages = asU32(node["max_backlog_messages"]);
   options.max_backlog_bytes = static_cast<uint64_t>(node["max_backlog_bytes"].asInt());
+  options.queue_ms = asU32(node["publish_queue_ms"]);
+  options.max_queued_bytes = static_cast<uint64_t>(node["publish_queue_bytes"].asInt());
   options.slow_window_messages = asU32(node["slow_window_messages"]);
   options.slow_window_bytes = static_cast<uint64_t>(node["slow_window_bytes"].asInt());
   options.max_idempotency_keys = asU32(node["max_idempotency_keys"]);

@@ -150,6 +150,7 @@ def test_hub_numbers(start_server):
     samples, types = parse(page(server).body.decode())
     push = {name: int(number) for (name, labels), number in samples.items() if name.startswith("roost_push_") and not labels}
     assert push.pop("roost_push_history_bytes") > 3 * 10
+    assert push.pop("roost_push_queued_bytes") == 0
     assert push == {"roost_push_channels": 3, "roost_push_messages_total": 4, "roost_push_evictions_total": 0,
                     "roost_push_slow_consumers_total": 0}
     assert types["roost_push_channels"] == "gauge" and types["roost_push_messages_total"] == "counter"

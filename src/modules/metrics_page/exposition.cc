@@ -120,6 +120,8 @@ void Exposition::add(const push::HubNumbers& numbers) {
     add(metrics::Registry::Reading{{name, help, unit}, {}, value});
   };
   gauge("roost_push_channels", "Channels there are.", "", static_cast<int64_t>(numbers.channels));
+  gauge("roost_push_queued_bytes", "Publications that wait until they can be delivered.", "bytes",
+        static_cast<int64_t>(numbers.queued_bytes));
   gauge("roost_push_history_bytes", "Memory of the messages that are kept.", "bytes", numbers.history_bytes);
   counter("roost_push_messages_total", "Messages published.", numbers.published);
   counter("roost_push_evictions_total", "Times that the limit of memory took from a channel's history.",

@@ -182,7 +182,16 @@ void replyPublished(http::Exchange& exchange, AnswerForm form, const PublishResu
   exchange.reply(head, body);
 }
 
-void replyRefused(http::Exchange& exchange, int status, AnswerForm form, std::string_view why) {
+void addRetryAfter(http::ResponseHead& head, int status, int64_t retry_after_ns) {
+  if (status != 429 && status != 503) return;
+  constexpr int64_t kSecondNs = 1'000'000'000;
+  const bool known = retry_after_ns > 0;
+  head.addNumber("Retry-After", known ? static_cast<uint64_t>((retry_after_ns + kSecondNs - 1) / kSecondNs)
+                                      : retryAfterS(status));
+}
+
+void replyRefused(http::Exchange& exchange, int status, AnswerForm form, std::string_view why,
+                  int64_t retry_after_ns) {
   if (http::Trace* trace = exchange.trace()) trace->note(fmt::format("{}: {}", status, why));
   http::ResponseHead head(status);
   std::string body;
@@ -196,7 +205,7 @@ void replyRefused(http::Exchange& exchange, int status, AnswerForm form, std::st
     body = why;
     body += '\n';
   }
-  if (status == 429 || status == 503) head.addNumber("Retry-After", retryAfterS(status));
+  addRetryAfter(head, status, retry_after_ns);
   exchange.reply(head, body);
 }
 

@@ -39,7 +39,11 @@ void replyInfo(http::Exchange& exchange, int status, AnswerForm form, const ::ro
 // Answers with what has become of a message.
 void replyPublished(http::Exchange& exchange, AnswerForm form, const ::roost::push::PublishResult& result,
                     bool waited);
-// Answers that it was refused, in a sentence. 429 and 503 say when to come back, not all at the same time.
-void replyRefused(http::Exchange& exchange, int status, AnswerForm form, std::string_view why);
+// Answers that it was refused, in a sentence. 429 and 503 say when to come back: after `retry_after_ns` where
+// that is known, otherwise not all at the same time.
+void replyRefused(http::Exchange& exchange, int status, AnswerForm form, std::string_view why,
+                  int64_t retry_after_ns = 0);
+// Retry-After of a 429 or 503.
+void addRetryAfter(http::ResponseHead& head, int status, int64_t retry_after_ns);
 
 }  // namespace roost::modules::push

@@ -60,17 +60,23 @@ class BatchRun {
       publish(run, exchange.context(), publisher, from);
     });
   }
+  // Sets those of a slice aside that come faster than they may.
+  void admit(const Publisher& publisher, size_t from, size_t end, int64_t now_ns) noexcept;
   void onDone() noexcept {
     if (--left_ > 0) return;
     if (http::Exchange* exchange = name_.find()) reply(*exchange);
   }
   void reply(http::Exchange& exchange) const;
   void append(std::string& out, size_t index) const;
+  int statusOf(size_t index) const noexcept {
+    return entries_[index].status != 0 ? entries_[index].status : push::statusOf(results_[index]);
+  }
 
   const http::ExchangeHandle name_;
   const BatchOrder order_;
   std::vector<BatchEntry> entries_;
   std::vector<PublishResult> results_;
+  int64_t too_fast_ns_ = 0;  // how long those have to wait that came too fast
   size_t paces_ = SIZE_MAX;  // whose result lets the next slice begin
   size_t left_;              // messages without a result, and one until all have been asked for
 };
@@ -99,6 +105,7 @@ void BatchRun::publish(const std::shared_ptr<BatchRun>& run, http::LoopContext& 
   const PublishCounters& counters = publisher.counters(context);
   const size_t end = std::min(run->entries_.size(), from + kSlice);
   const bool more = end < run->entries_.size();
+  run->admit(publisher, from, end, context.loop().nowNs());
   run->paces_ = more && run->entries_[end - 1].status == 0 ? end - 1 : SIZE_MAX;
   for (size_t i = from; i < end; ++i) {
     BatchEntry& entry = run->entries_[i];
@@ -115,14 +122,26 @@ void BatchRun::publish(const std::shared_ptr<BatchRun>& run, http::LoopContext& 
   if (run->paces_ == SIZE_MAX) publishMore(run, publisher, end);
 }
 
+void BatchRun::admit(const Publisher& publisher, size_t from, size_t end, int64_t now_ns) noexcept {
+  for (size_t i = from; i < end; ++i) {
+    BatchEntry& entry = entries_[i];
+    if (entry.status != 0) continue;
+    const int64_t wait_ns = publisher.admit(order_.source, entry.channel, now_ns);
+    if (wait_ns == 0) continue;
+    too_fast_ns_ = std::max(too_fast_ns_, wait_ns);
+    entry.status = 429;
+    entry.refusal = Refusal::kRate;
+    entry.fault = kTooFast;
+  }
+}
+
 void BatchRun::append(std::string& out, size_t index) const {
   const BatchEntry& entry = entries_[index];
   const PublishResult& result = results_[index];
   const bool published = entry.status == 0 && result.status == PublishStatus::kPublished;
   out += "{\"channel\": \"";
   http::appendEscaped(out, entry.channel, http::Escape::kJson);
-  fmt::format_to(std::back_inserter(out), "\", \"status\": {}, ",
-                 entry.status != 0 ? entry.status : statusOf(result));
+  fmt::format_to(std::back_inserter(out), "\", \"status\": {}, ", statusOf(index));
   if (published) {
     const Waited waited{result.delivered, result.last_delivery_ns, result.all_delivered};
     appendJsonMembers(out, result.channel, order_.wait_ms > 0 ? &waited : nullptr);
@@ -137,12 +156,16 @@ void BatchRun::append(std::string& out, size_t index) const {
 
 void BatchRun::reply(http::Exchange& exchange) const {
   std::string body = "[";
+  int later = 0;  // 503, or else 429, where one of them is to be sent again
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (i > 0) body += ",\n ";
     append(body, i);
+    const int status = statusOf(i);
+    if (status == 503 || status == 429) later = std::max(later, status);
   }
   body += "]\n";
   http::ResponseHead head(200);
+  addRetryAfter(head, later, later == 429 ? too_fast_ns_ : 0);
   head.add("Content-Type",
            contentType(order_.form == AnswerForm::kTextJson ? AnswerForm::kTextJson : AnswerForm::kJson));
   exchange.reply(head, body);

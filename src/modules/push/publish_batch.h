@@ -17,6 +17,7 @@ namespace roost::modules::push {
 struct BatchOrder {
   AnswerForm form = AnswerForm::kText;
   uint32_t wait_ms = 0;
+  uint64_t source = 0;  // Publisher::sourceOf
 };
 
 // Reads the request's content as a list of messages (readBatch), publishes them in their order, and answers

@@ -10,9 +10,12 @@
 #include "http/accept.h"
 #include "http/exchange.h"
 #include "http/origin_rule.h"
+#include "http/ws/handshake.h"
 #include "modules/push/publish_answer.h"
 #include "modules/push/publish_batch.h"
 #include "modules/push/publish_request.h"
+#include "modules/push/socket_publisher.h"
+#include "modules/push/subscribe_request.h"
 
 namespace roost::modules::push {
 namespace {
@@ -153,7 +156,8 @@ PublishHandler::PublishHandler(ChannelTemplate channel, std::shared_ptr<const Pu
                                BatchOptions batch)
     : channel_(std::move(channel)),
       publisher_(std::move(publisher)),
-      batch_(std::make_shared<const BatchOptions>(std::move(batch))) {}
+      batch_(std::make_shared<const BatchOptions>(std::move(batch))),
+      endpoint_(makePublishEndpoint(channel_, publisher_)) {}
 
 void PublishHandler::handle(http::Exchange& exchange) const noexcept {
   switch (exchange.method()) {
@@ -163,6 +167,7 @@ void PublishHandler::handle(http::Exchange& exchange) const noexcept {
     case Method::kPut:
       return mayWrite(exchange) ? publish(exchange) : void();
     case Method::kGet:
+      return asksForWebSocket(exchange.request()) ? openSocket(exchange) : tell(exchange, false);
     case Method::kHead:
       return tell(exchange, false);
     case Method::kDelete:
@@ -201,6 +206,14 @@ void PublishHandler::tell(http::Exchange& exchange, bool removes) const noexcept
   }
 }
 
+void PublishHandler::openSocket(http::Exchange& exchange) const noexcept {
+  std::string channel;
+  if (!mayWrite(exchange) || !readChannel(exchange, channel)) return;
+  if (http::Trace* trace = exchange.trace())
+    trace->note(fmt::format("opens a WebSocket that publishes to \"{}\"", channel));
+  http::ws::accept(exchange, endpoint_);
+}
+
 void PublishHandler::publish(http::Exchange& exchange) const noexcept {
   Order order;
   if (!readChannel(exchange, order.channel)) return;
@@ -218,6 +231,12 @@ void PublishHandler::publish(http::Exchange& exchange) const noexcept {
     return replyRefused(exchange, 413, order.form, "the message is larger than it may be");
   }
   if (http::Trace* trace = exchange.trace()) trace->note(fmt::format("publishes to \"{}\"", order.channel));
+  const int64_t too_fast_ns =
+      publisher_->admit(publisher_->sourceOf(exchange), order.channel, exchange.context().loop().nowNs());
+  if (too_fast_ns > 0) {
+    publisher_->counters(exchange.context()).count(Refusal::kRate);
+    return replyRefused(exchange, 429, order.form, kTooFast, too_fast_ns);
+  }
   if (!exchange.hasBody()) return publishNow(exchange, *publisher_, std::move(order), {});
   exchange.listen(std::make_unique<MessageReader>(exchange, *publisher_, std::move(order), announced));
 }
@@ -255,7 +274,7 @@ void PublishHandler::publishBatch(http::Exchange& exchange) const noexcept {
     return replyRefused(exchange, 413, form, "the list is larger than it may be");
   }
   if (http::Trace* trace = exchange.trace()) trace->note("publishes a list of messages");
-  takeBatch(exchange, *publisher_, batch_, {form, asked.wait_ms});
+  takeBatch(exchange, *publisher_, batch_, {form, asked.wait_ms, publisher_->sourceOf(exchange)});
 }
 
 }  // namespace roost::modules::push

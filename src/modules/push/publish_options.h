@@ -14,7 +14,7 @@ struct PublishOptions {
   uint32_t max_message_bytes = 1u << 20;
   uint32_t history_messages = 10;
   uint32_t history_s = 3600;      // 0: whatever their age
-  uint32_t max_per_second = 0;    // messages of one channel; 0: as many as come
+  uint32_t max_per_second = 0;    // messages of one client to one channel; 0: as many as come
   uint32_t max_wait_ms = 60'000;  // 0: nobody may wait
 
   // Of the keys of publish_properties.json.

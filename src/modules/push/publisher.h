@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/rate_table.h"
+#include "base/sip_hash.h"
 #include "modules/push/publish_options.h"
 #include "modules/push/runtime.h"
 #include "push/hub.h"
@@ -26,6 +28,7 @@ constexpr size_t kRefusalCount = 8;
 struct PublishCounters {
   metrics::Counter* messages = nullptr;
   metrics::Counter* bytes = nullptr;
+  metrics::Counter* queued = nullptr;  // that waited for room
   std::array<metrics::Counter*, kRefusalCount> refused{};
 
   // What became of a message of so many bytes.
@@ -39,10 +42,19 @@ struct PublishCounters {
 class Publisher {
  public:
   // `route` is a label of its metrics. `runtime` outlives this; it may keep it, and so is not kept by it.
-  Publisher(const PublishOptions& options, std::string_view route, Runtime& runtime);
+  // Errors: no memory.
+  static Result<std::shared_ptr<const Publisher>> make(const PublishOptions& options, std::string_view route,
+                                                       Runtime& runtime);
 
   const PublishOptions& options() const noexcept { return options_; }
   const Runtime& runtime() const noexcept { return runtime_; }
+
+  // A number for the client that a request comes from: its address, as rate_limit takes it. REQUIRES: not
+  // parked.
+  uint64_t sourceOf(const http::Exchange& exchange) const noexcept;
+  // Counts a message of that client to that channel against messages_per_second. 0: it may be published;
+  // otherwise it may not, and after so many nanoseconds one may.
+  int64_t admit(uint64_t source, std::string_view channel, int64_t now_ns) const noexcept;
 
   // Publishes payload, type, event, key and wait as they stand in `message`; the rest is the route's. `call`
   // is asked as push::Shard::publish says.
@@ -55,15 +67,22 @@ class Publisher {
   }
 
  private:
+  Publisher(const PublishOptions& options, std::string_view route, Runtime& runtime,
+            std::unique_ptr<RateTable> rates);
+
   const PublishOptions options_;
+  const std::unique_ptr<RateTable> rates_;  // by client and channel; nullptr: as fast as they like
+  const SipKey secret_ = SipKey::random();
   const Runtime& runtime_;
   // By loop; filled before the loops run.
   const std::shared_ptr<std::vector<PublishCounters>> counters_ =
       std::make_shared<std::vector<PublishCounters>>();
 };
 
-// The status of an answer: 201, 202, 429, 503 or 507.
+// The status of an answer: 201, 202, 503 or 507.
 int statusOf(const ::roost::push::PublishResult& result) noexcept;
+// What a client is told that publishes faster than it may.
+constexpr std::string_view kTooFast = "you publish to this channel faster than you may";
 // In words, for what is not published.
 std::string_view textOf(::roost::push::PublishStatus status) noexcept;
 

@@ -120,10 +120,10 @@ class PushPublish final : public PushModule {
     Result<ChannelTemplate> channel =
         ChannelTemplate::compile(node["channel"].asString(), context.param_names);
     if (!channel.ok()) return Status::error("channel: " + channel.status().message());
-    auto publisher =
-        std::make_shared<const Publisher>(PublishOptions::fromConfig(node), context.path, *runtime());
+    auto publisher = Publisher::make(PublishOptions::fromConfig(node), context.path, *runtime());
+    if (!publisher.ok()) return publisher.status();
     module::RouteParts parts;
-    parts.handler = std::make_unique<PublishHandler>(std::move(channel).value(), std::move(publisher),
+    parts.handler = std::make_unique<PublishHandler>(std::move(channel).value(), std::move(publisher).value(),
                                                      BatchOptions::fromConfig(node["batch"]));
     return parts;
   }
@@ -137,8 +137,9 @@ class PushSubscribe final : public PushModule {
     std::shared_ptr<const Publisher> publisher;
     const config::Node publish = node["publish"];
     if (publish.isObject()) {
-      publisher =
-          std::make_shared<const Publisher>(PublishOptions::fromConfig(publish), context.path, *runtime());
+      auto made = Publisher::make(PublishOptions::fromConfig(publish), context.path, *runtime());
+      if (!made.ok()) return made.status();
+      publisher = std::move(made).value();
     }
     auto handler =
         subscribeRoute(node, node["channel"].asString(), context, std::move(publisher), *runtime());
@@ -157,12 +158,12 @@ class PushPubsub final : public PushModule {
     const std::string& text = node["channel"].asString();
     Result<ChannelTemplate> channel = ChannelTemplate::compile(text, context.param_names);
     if (!channel.ok()) return Status::error("channel: " + channel.status().message());
-    auto publisher = std::make_shared<const Publisher>(PublishOptions::fromConfig(node["publish"]),
-                                                       context.path, *runtime());
-    auto subscribe = subscribeRoute(node["subscribe"], text, context, publisher, *runtime());
+    auto publisher = Publisher::make(PublishOptions::fromConfig(node["publish"]), context.path, *runtime());
+    if (!publisher.ok()) return publisher.status();
+    auto subscribe = subscribeRoute(node["subscribe"], text, context, publisher.value(), *runtime());
     if (!subscribe.ok()) return subscribe.status();
-    auto publish =
-        std::make_unique<PublishHandler>(std::move(channel).value(), std::move(publisher), BatchOptions());
+    auto publish = std::make_unique<PublishHandler>(std::move(channel).value(), std::move(publisher).value(),
+                                                    BatchOptions());
     module::RouteParts parts;
     parts.handler = std::make_unique<PubsubHandler>(std::move(subscribe).value(), std::move(publish));
     return parts;

@@ -8,6 +8,7 @@
 #include "http/ws/handshake.h"
 #include "http/ws/socket.h"
 #include "modules/push/publisher.h"
+#include "modules/push/socket_publisher.h"
 #include "modules/push/subscribe_forms.h"
 #include "modules/push/subscribe_stream.h"
 
@@ -41,6 +42,11 @@ class Opening final : public http::ExchangeListener {
   bool open() noexcept { return http::ws::open(exchange_, std::move(socket_)); }
   void refuse(Desk& desk) noexcept { desk.refuse(exchange_, 503); }
   const std::string& channel() const noexcept { return channel_; }
+  // nullptr: the client may not publish.
+  SocketPublisher* makePublisher(const Desk& desk) const {
+    const std::shared_ptr<const Publisher>& route = desk.options().publisher;
+    return route == nullptr ? nullptr : new SocketPublisher(exchange_, channel_, route);
+  }
 
   void onAbort(http::AbortReason) noexcept override;
 
@@ -48,25 +54,6 @@ class Opening final : public http::ExchangeListener {
   http::Exchange& exchange_;
   std::unique_ptr<Socket> socket_;
   const std::string channel_;
-};
-
-// A publication of a socket that waits for its answer. The hub owns it; the socket may go before.
-class Publishing final : public hub::PublishCall {
- public:
-  explicit Publishing(Subscribed& by) noexcept : by_(&by) {}
-  ~Publishing() override;
-  void onPublished(const hub::PublishResult& result) noexcept override;
-  void forget() noexcept { by_ = nullptr; }
-
- private:
-  Subscribed* by_;
-};
-
-// What a socket publishes to.
-struct Publishes {
-  std::string channel;
-  std::shared_ptr<const Publisher> route;
-  Publishing* waits = nullptr;
 };
 
 // One WebSocket's subscription; lies behind the socket in its memory. Subscribed before the socket opens,
@@ -82,10 +69,7 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
   }
   ~Subscribed() override {
     onClose();
-    if (open_ && publisher_ != nullptr) {
-      if (publisher_->waits != nullptr) publisher_->waits->forget();
-      delete publisher_;
-    }
+    if (open_) delete publisher_;
     subscribers().sub();
   }
 
@@ -103,19 +87,22 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
     if (std::exchange(over_, true)) return;
     desk_->shard().unsubscribe(*this);
   }
-  void publish(const http::ws::Message& message) noexcept;
+  void publish(const http::ws::Message& message) noexcept {
+    if (!over_ && publisher_ != nullptr) publisher_->publish(*socket_, message);
+  }
+  // Whoever it was that closed the socket.
+  void onClosed(uint16_t code) noexcept {
+    if (open_ && publisher_ != nullptr) publisher_->onClose(code);
+    onClose();
+  }
   void beat() noexcept;
-  void onPublished(const hub::PublishResult& result) noexcept;
-  void onPublisherGone() noexcept { publisher_->waits = nullptr; }
 
   // hub::Subscriber
   void onSubscribed(const hub::MessageId& position) noexcept override {
     const HubCall call;
     Opening& opening = *opening_;
     open_ = true;
-    publisher_ = nullptr;
-    if (desk_->options().publisher != nullptr)
-      publisher_ = new Publishes{opening.channel(), desk_->options().publisher};
+    publisher_ = opening.makePublisher(*desk_);
     if (!opening.open() || over_) return;
     if (position_) send(positionFrame(position));
   }
@@ -175,7 +162,7 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
   Socket* socket_ = nullptr;
   union {
     Opening* opening_ = nullptr;  // until it is open
-    Publishes* publisher_;        // from then on; owned; nullptr: it may not
+    SocketPublisher* publisher_;  // from then on; owned; nullptr: it may not
   };
   uint32_t since_;
   uint8_t form_;
@@ -189,45 +176,10 @@ void Opening::onAbort(http::AbortReason) noexcept {
   if (socket_ != nullptr) static_cast<Subscribed&>(socket_->state()).onClose();
 }
 
-Publishing::~Publishing() {
-  if (by_ != nullptr) by_->onPublisherGone();
-}
-
-void Publishing::onPublished(const hub::PublishResult& result) noexcept {
-  if (by_ != nullptr) std::exchange(by_, nullptr)->onPublished(result);
-}
-
-// One at a time: what else the client sends waits, in the end at the client.
 // Pages see no pings: those that know of it are sent a frame of two line ends behind each pong, no message.
 void Subscribed::beat() noexcept {
   if (over_ || form_ != kMetaFrameForm || socket_->queuedBytes() > 0) return;
   static_cast<void>(socket_->send(http::ws::Opcode::kText, "\n\n"));
-}
-
-void Subscribed::publish(const http::ws::Message& message) noexcept {
-  if (over_ || publisher_ == nullptr) return;
-  hub::Publication publication;
-  publication.payload = BufferRef::copyOf(message.view());
-  if (!message.isText()) publication.content_type = "application/octet-stream";
-  auto call = std::make_unique<Publishing>(*this);
-  publisher_->waits = call.get();
-  socket_->pause();
-  publisher_->route->publish(desk_->context(), publisher_->channel, std::move(publication), std::move(call));
-}
-
-void Subscribed::onPublished(const hub::PublishResult& result) noexcept {
-  publisher_->waits = nullptr;
-  if (over_) return;
-  switch (result.status) {
-    case hub::PublishStatus::kPublished:
-      return socket_->resume();
-    case hub::PublishStatus::kRateLimited:
-      return socket_->close(http::ws::kTryAgainLater, "429 Too Many Requests");
-    case hub::PublishStatus::kTooManyChannels:
-    case hub::PublishStatus::kOverloaded:
-    case hub::PublishStatus::kNoMemory:
-      return socket_->close(http::ws::kTryAgainLater, "503 Service Unavailable");
-  }
 }
 
 class Subscribers final : public http::ws::SocketHandler {
@@ -248,7 +200,9 @@ class Subscribers final : public http::ws::SocketHandler {
   }
   void onPong(Socket& socket, std::string_view) const noexcept override { of(socket).beat(); }
   void onWritable(Socket& socket) const noexcept override { of(socket).onWritable(); }
-  void onClose(Socket& socket, uint16_t, std::string_view) const noexcept override { of(socket).onClose(); }
+  void onClose(Socket& socket, uint16_t code, std::string_view) const noexcept override {
+    of(socket).onClosed(code);
+  }
 
  private:
   static Subscribed& of(Socket& socket) noexcept { return static_cast<Subscribed&>(socket.state()); }

@@ -25,6 +25,7 @@ struct Known {
   int64_t time_s = 0;
   uint32_t history_messages = 0;
   uint32_t history_s = 0;
+  uint32_t publisher = 0;  // the shard
   struct Receipt {
     int64_t begun_ns;  // when who got it had subscribed
     int64_t at_ns;
@@ -159,6 +160,7 @@ class Schedule {
   void publish(uint32_t shard, uint32_t name, bool probe = false);
   void published(uint32_t name, uint64_t number, const Known& policy, bool waits, bool probe,
                  const std::string& key, const PublishResult& result);
+  void refused(const Known& policy, bool probe, PublishStatus status);
   void subscribe(uint32_t shard);
   void begin(Client& client);
   Start anyStart();
@@ -218,6 +220,8 @@ void Schedule::choose() {
   if (bytes_window_) options_.slow_window_bytes = random(600);
   if (chance(20)) options_.max_backlog_messages = 1 + static_cast<uint32_t>(random(6));
   if (chance(5)) options_.max_backlog_bytes = random(2000);
+  options_.queue_ms = chance(20) ? 0 : static_cast<uint32_t>(1 + random(4000));
+  options_.max_queued_bytes = chance(10) ? 1 + random(2000) : 0;
   evicts_ = chance(20);
   if (evicts_) options_.max_history_bytes = 1 + random(3000);
   if (chance(10)) options_.max_channels = 1 + static_cast<uint32_t>(random(2));
@@ -275,12 +279,13 @@ void Schedule::publish(uint32_t shard, uint32_t name, bool probe) {
   const uint64_t number = ++last_number_;
   publication.payload = BufferRef::copyOf(std::to_string(number));
   Known policy;
+  policy.publisher = shard;
+  policy.at_ns = host_.nowNs();  // asked; published, once that is known
   policy.history_messages = static_cast<uint32_t>(random(6));
   policy.history_s = ages_ && chance(50) ? 1 + static_cast<uint32_t>(random(5)) : 0;
   publication.history_messages = policy.history_messages;
   publication.history_s = policy.history_s;
   if (chance(10)) publication.wait_ms = 1 + static_cast<uint32_t>(random(3000));
-  if (chance(5) && !probe) publication.max_per_second = 1 + static_cast<uint32_t>(random(3));
   if (chance(5) && !probe) publication.idempotency_key = nameOf(name) + std::to_string(random(3));
   const std::string key = publication.idempotency_key;
   const bool waits = publication.wait_ms > 0;
@@ -295,13 +300,7 @@ void Schedule::publish(uint32_t shard, uint32_t name, bool probe) {
 
 void Schedule::published(uint32_t name, uint64_t number, const Known& policy, bool waits, bool probe,
                          const std::string& key, const PublishResult& result) {
-  if (result.status != PublishStatus::kPublished) {
-    ++tally_.refused;
-    if (probe && !(result.status == PublishStatus::kTooManyChannels && options_.max_channels < names_) &&
-        result.status != PublishStatus::kNoMemory)
-      fail("refused with {} when nothing was under way", static_cast<int>(result.status));
-    return;
-  }
+  if (result.status != PublishStatus::kPublished) return refused(policy, probe, result.status);
   if (result.repeated) {
     repeats_.emplace_back(key, result.id);
     return;
@@ -319,6 +318,8 @@ void Schedule::published(uint32_t name, uint64_t number, const Known& policy, bo
   known.time_s = result.id.time_s;
   known.history_messages = policy.history_messages;
   known.history_s = policy.history_s;
+  known.publisher = policy.publisher;
+  if (result.queued) ++tally_.queued;
   seen(result.id);
   claims_.push_back({Claim::Kind::kSubscribers, &making, 0, result.id.seq, result.published_ns,
                      result.channel.subscribers, 0});
@@ -327,6 +328,17 @@ void Schedule::published(uint32_t name, uint64_t number, const Known& policy, bo
                        result.delivered, host_.nowNs()});
   if (waits && !result.all_delivered && result.delivered > known.receipts.size())
     fail("{} was delivered to {} of {}", result.id.text(), known.receipts.size(), result.delivered);
+}
+
+void Schedule::refused(const Known& policy, bool probe, PublishStatus status) {
+  ++tally_.refused;
+  if (probe && !(status == PublishStatus::kTooManyChannels && options_.max_channels < names_) &&
+      status != PublishStatus::kNoMemory)
+    fail("refused with {} when nothing was under way", static_cast<int>(status));
+  const int64_t waited_ns = host_.nowNs() - policy.at_ns;
+  if (status == PublishStatus::kOverloaded && options_.max_queued_bytes == 0 &&
+      waited_ns < options_.queue_ms * (kSecondNs / 1000))
+    fail("refused after {} ns", waited_ns);
 }
 
 Start Schedule::anyStart() {
@@ -775,6 +787,12 @@ void Schedule::judge() {
       if (i > 0 && making->log[i].time_s < making->log[i - 1].time_s) fail("time went backwards");
       if (i > 0 && making->log[i].at_ns <= making->log[i - 1].at_ns) fail("out of order");
     }
+    std::vector<uint64_t> before(shards_);  // numbers, by publisher
+    for (const Known& known : making->log) {
+      uint64_t& last = before[known.publisher];
+      if (known.number <= last) fail("{} of one publisher behind {}", known.number, last);
+      last = known.number;
+    }
   }
   for (const Claim& claim : claims_) judge(claim);
   for (const auto& repeat : repeats_) {
@@ -790,6 +808,7 @@ std::string Schedule::run() {
     return wrong_;
   }
   settle();
+  if (answers_due_ != 0) fail("{} answers wait when nothing is under way", answers_due_);
   for (uint32_t name = 0; name < names_; ++name) {
     host_.as(0, [&] { publish(0, name, true); });
     settle();

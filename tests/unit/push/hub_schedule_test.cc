@@ -22,7 +22,7 @@ void runSchedules(uint64_t first, uint64_t count) {
   }
   WARN(count << " schedules: " << tally.messages << " messages, " << tally.delivered << " deliveries, "
              << tally.resumed << " resumed, " << tally.gaps << " gaps (" << tally.lagged << " of the slow), "
-             << tally.ended << " ended, " << tally.refused << " refused");
+             << tally.ended << " ended, " << tally.refused << " refused, " << tally.queued << " queued");
 }
 
 TEST_CASE("push: nothing is lost, told twice or out of order, whatever the loops do") {

@@ -1,5 +1,6 @@
 #include "push/hub.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
@@ -387,20 +388,6 @@ TEST_CASE("push: those who catch up do not hold up those who are live, nor publi
   CHECK(behind.heard.size() == 1 + 20000 + 20);
 }
 
-TEST_CASE("push: a channel takes so many messages a second") {
-  World world;
-  const auto publish = [&] {
-    return world.publish("a", 1, [](Publication& made) { made.max_per_second = 4; }).status;
-  };
-  for (int i = 0; i < 4; ++i) CHECK(publish() == PublishStatus::kPublished);
-  CHECK(publish() == PublishStatus::kRateLimited);
-  world.host.now_ns += 250'000'000;
-  CHECK(publish() == PublishStatus::kPublished);
-  CHECK(publish() == PublishStatus::kRateLimited);
-  CHECK(world.hub.numbers().refused == 2);
-  CHECK(world.publish("free", 0).status == PublishStatus::kPublished);
-}
-
 TEST_CASE("push: memory beyond the cap takes the least recently used histories, on whatever shard") {
   HubOptions options;
   options.max_history_bytes = 100'000;
@@ -474,9 +461,143 @@ TEST_CASE("push: the cap on memory holds under a stream of messages that mirrors
   for (const Client& client : clients) CHECK(client.heard.size() == 251);
 }
 
-TEST_CASE("push: who floods one channel is refused, and leaves room for the others") {
+// Publishes one after the other without waiting, and keeps the answers in the order in which they come.
+struct Flood {
+  explicit Flood(World& in) : world(in) {}
+  void publish(const std::string& channel, uint32_t shard = 0, const std::string& text = "x") {
+    Publication publication;
+    publication.payload = BufferRef::copyOf(text);
+    world.host.as(shard, [&] {
+      world.hub.shard(shard).publish(
+          channel, std::move(publication),
+          std::make_unique<Published>([this, channel](const PublishResult& result) {
+            answers.push_back(result);
+            channels.push_back(channel);
+          }));
+    });
+  }
+  size_t count(PublishStatus status) const {
+    size_t found = 0;
+    for (const PublishResult& answer : answers) found += answer.status == status ? 1 : 0;
+    return found;
+  }
+  World& world;
+  std::vector<PublishResult> answers;
+  std::vector<std::string> channels;
+};
+
+TEST_CASE("push: a flood of publications waits until it can be delivered, and nobody is refused") {
   HubOptions options;
   options.max_backlog_messages = 40;
+  Client listeners[2];
+  World world(2, options);
+  for (uint32_t shard = 0; shard < 2; ++shard) world.subscribe(listeners[shard], {}, shard);
+  Flood flood(world);
+  for (int i = 0; i < 1000; ++i) flood.publish("news", 0, std::to_string(i));
+  CHECK(flood.answers.size() < 40);
+  CHECK(world.hub.numbers().queued_bytes > 900 * 256);
+  world.host.runAll();
+  CHECK(flood.count(PublishStatus::kPublished) == 1000);
+  for (const Client& listener : listeners) {
+    REQUIRE(listener.heard.size() == 1001);
+    for (size_t i = 0; i < 1000; ++i) CHECK(listener.heard[i + 1] == std::to_string(i));
+  }
+  CHECK(world.hub.numbers().refused == 0);
+  CHECK(world.hub.numbers().queued > 900);
+  CHECK(world.hub.numbers().queued_bytes == 0);
+}
+
+TEST_CASE("push: channels that wait for a full loop take turns") {
+  HubOptions options;
+  options.max_backlog_messages = 8;
+  Client listeners[6];
+  World world(1, options);
+  for (size_t i = 0; i < 6; ++i)
+    world.hub.shard(0).subscribe("channel " + std::to_string(i), {}, listeners[i]);
+  world.host.runAll();
+  Flood flood(world);
+  for (size_t i = 0; i < 6; ++i) {
+    for (int message = 0; message < 100; ++message) flood.publish("channel " + std::to_string(i));
+  }
+  world.host.runAll();
+  REQUIRE(flood.count(PublishStatus::kPublished) == 600);
+  // The last channel came last, and is not served last.
+  const auto first = std::find(flood.channels.begin(), flood.channels.end(), "channel 5");
+  CHECK(first - flood.channels.begin() < 60);
+  for (const Client& listener : listeners) CHECK(listener.heard.size() == 101);
+}
+
+TEST_CASE("push: a publication that finds no room in time is refused") {
+  HubOptions options;
+  options.max_backlog_messages = 4;
+  options.queue_ms = 1000;
+  Client listener;
+  World world(1, options);
+  world.subscribe(listener, {});
+  Flood flood(world);
+  for (int i = 0; i < 3; ++i) flood.publish("news");
+  world.host.now_ns += 999'000'000;
+  world.hub.shard(0).tick();
+  CHECK(flood.answers.size() == 1);
+  world.host.now_ns += 1'000'000;
+  world.hub.shard(0).tick();
+  CHECK(flood.count(PublishStatus::kOverloaded) == 2);
+  world.host.runAll();
+  CHECK(listener.heard.size() == 2);
+  CHECK(world.hub.numbers().queued_bytes == 0);
+}
+
+TEST_CASE(
+    "push: what waits for room is bounded in bytes, for all of a loop's publishers and for one channel") {
+  HubOptions options;
+  options.max_backlog_messages = 4;
+  options.max_queued_bytes = 10'000;
+  Client listener;
+  World world(1, options);
+  world.subscribe(listener, {});
+  Flood flood(world);
+  for (int i = 0; i < 100; ++i) flood.publish("news", 0, std::string(744, 'x'));
+  // One goes through, five thousand bytes may wait.
+  CHECK(flood.count(PublishStatus::kOverloaded) == 94);
+  flood.publish("other");
+  CHECK(flood.answers.back().status == PublishStatus::kPublished);
+  world.host.runAll();
+  CHECK(flood.count(PublishStatus::kPublished) == 7);
+  CHECK(world.hub.numbers().queued_bytes == 0);
+}
+
+TEST_CASE("push: what waits is published to the next channel of that name when this one is deleted") {
+  HubOptions options;
+  options.max_backlog_messages = 4;
+  Client listener;
+  World world(2, options);
+  world.subscribe(listener, {});
+  Flood flood(world);
+  for (int i = 0; i < 3; ++i) flood.publish("news");
+  for (int i = 0; i < 3; ++i) flood.publish("news", 1);
+  world.hub.shard(0).remove("news", std::make_unique<Informed>([](const ChannelInfo&) {}));
+  world.host.runAll();
+  CHECK(flood.count(PublishStatus::kPublished) == 6);
+  CHECK(world.info().exists);
+}
+
+TEST_CASE("push: a hub that stops answers nothing that waits") {
+  HubOptions options;
+  options.max_backlog_messages = 4;
+  Client listener;
+  World world(1, options);
+  world.subscribe(listener, {});
+  Flood flood(world);
+  for (int i = 0; i < 3; ++i) flood.publish("news");
+  world.hub.shard(0).stop();
+  world.host.runAll();
+  CHECK(flood.answers.size() == 1);
+}
+
+TEST_CASE("push: who floods one channel is refused where nothing may wait, and leaves room for the others") {
+  HubOptions options;
+  options.max_backlog_messages = 40;
+  options.queue_ms = 0;
   Client listener, other;
   World world(1, options);
   world.subscribe(listener, {});

@@ -142,7 +142,10 @@ class Worker {
 
 TEST_CASE("push: a hub on several threads") {
   ThreadHost host;
-  Hub hub({}, kThreads, host);
+  HubOptions options;
+  options.max_backlog_messages = 16;  // publications wait for room, and are woken by other threads
+  options.queue_ms = 600'000;
+  Hub hub(options, kThreads, host);
   std::vector<std::unique_ptr<Worker>> workers;
   for (uint32_t i = 0; i < kThreads; ++i) workers.push_back(std::make_unique<Worker>(hub, host, i));
   std::atomic<uint32_t> ready{0};
@@ -167,6 +170,9 @@ TEST_CASE("push: a hub on several threads") {
   }
   CHECK(wrong == 0);
   CHECK(got > 1000);
+  CHECK(hub.numbers().queued > 0);
+  CHECK(hub.numbers().queued_bytes == 0);
+  CHECK(hub.numbers().refused == 0);
   CHECK(hub.numbers().subscribers == subscribed);
   CHECK(hub.numbers().delivered == got);
   for (uint32_t i = 0; i < kThreads; ++i) hub.shard(i).stop();

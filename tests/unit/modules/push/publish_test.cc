@@ -52,9 +52,9 @@ class Fixture {
     auto channel = ChannelTemplate::compile("{channel}", {"channel"});
     BatchOptions batch;
     batch.on = true;
-    handler = std::make_unique<PublishHandler>(
-        std::move(channel).value(), std::make_shared<const Publisher>(PublishOptions(), "/", *runtime),
-        std::move(batch));
+    handler = std::make_unique<PublishHandler>(std::move(channel).value(),
+                                               Publisher::make(PublishOptions(), "/", *runtime).value(),
+                                               std::move(batch));
     server.on("/{channel}", [this](http::Exchange& exchange) { handler->handle(exchange); });
     server.start();
   }

@@ -46,15 +46,15 @@ bool BlockingConnection::run(const Statement& statement, const OnRow& on_row, Er
 
 }  // namespace
 
-Result<std::unique_ptr<Connection>> Connection::open(const Options& options, const Target& target,
-                                                     SpareSessions* spares) {
+std::unique_ptr<Connection> Connection::open(const Options& options, const Target& target, Error& error,
+                                             SpareSessions* spares) {
   auto shared = std::make_shared<SharedSession>();
-  Error error;
   if (!openSession(options, target, SessionUse::kBlocking, shared->session, error)) {
-    return Status::error(target.label() + ": " + error.message);
+    error.message.insert(0, target.label() + ": ");
+    return nullptr;
   }
   if (spares != nullptr) spares->add(shared);
-  return std::unique_ptr<Connection>(std::make_unique<BlockingConnection>(std::move(shared)));
+  return std::make_unique<BlockingConnection>(std::move(shared));
 }
 
 }  // namespace roost::db

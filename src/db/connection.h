@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "base/status.h"
 #include "db/error.h"
 #include "db/options.h"
 #include "db/row.h"
@@ -20,9 +19,9 @@ class SpareSessions;
 class Connection {
  public:
   // Connects to `target` as `options` say (user, TLS, zone, time limits), within connect_timeout_ms. It is
-  // one of `spares` from then on.
-  static Result<std::unique_ptr<Connection>> open(const Options& options, const Target& target,
-                                                  SpareSessions* spares = nullptr);
+  // one of `spares` from then on. nullptr: `error` says why.
+  static std::unique_ptr<Connection> open(const Options& options, const Target& target, Error& error,
+                                          SpareSessions* spares = nullptr);
   virtual ~Connection() = default;
 
   // Executes, calls `on_row` for each row; `columns` are the result's. False: `error` says why, and where it

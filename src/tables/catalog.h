@@ -70,6 +70,9 @@ struct Table {
   const Key* primaryKey() const noexcept;
 };
 
+// What a server calls itself as a number: 101106 of "10.11.6-MariaDB", 80015 of "8.0.15". 0: no version.
+uint32_t versionNumber(std::string_view server_version) noexcept;
+
 struct Catalog {
   std::string database;
   std::map<std::string, Table, std::less<>> tables;

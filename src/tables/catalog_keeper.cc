@@ -24,8 +24,8 @@ constexpr std::chrono::seconds kRepeatComplaint{60};
 // What the thread and the keeper share. The thread holds it too, for as long as it runs.
 class CatalogKeeper::Worker {
  public:
-  Worker(KeeperOptions options, Open open, Listener listener)
-      : options_(std::move(options)), open_(std::move(open)), listener_(std::move(listener)) {}
+  Worker(KeeperOptions options, Open open, CatalogListener& listener)
+      : options_(std::move(options)), open_(std::move(open)), listener_(listener) {}
 
   void run() {
     log::setThreadName("catalog");
@@ -99,15 +99,8 @@ class CatalogKeeper::Worker {
   }
 
   bool connect(db::Error& error) {
-    if (connection_ != nullptr) return true;
-    auto opened = open_();
-    if (opened.ok()) {
-      connection_ = std::move(opened).value();
-      return true;
-    }
-    error.kind = db::ErrorKind::kUnavailable;
-    error.message = opened.status().message();
-    return false;
+    if (connection_ == nullptr) connection_ = open_(error);
+    return connection_ != nullptr;
   }
 
   bool look(bool reload, db::Error& error) {
@@ -129,7 +122,7 @@ class CatalogKeeper::Worker {
     if (stopping()) return;
     LOG_INFO("schema of {}: {} tables and views, {}", options_.database, catalog_->tables.size(),
              catalog_->server_version);
-    listener_(catalog_);
+    listener_.onCatalog(catalog_);
   }
 
   bool succeeded() {
@@ -139,6 +132,10 @@ class CatalogKeeper::Worker {
   }
 
   bool failed(const db::Error& error) {
+    if (catalog_ == nullptr) {
+      const std::lock_guard telling(telling_);
+      if (!stopping()) listener_.onUnreadable(error);
+    }
     const Clock::time_point now = Clock::now();
     if (stopping() || (error.message == complaint_ && now - complained_ < kRepeatComplaint)) return false;
     complaint_ = error.message;
@@ -150,7 +147,7 @@ class CatalogKeeper::Worker {
 
   const KeeperOptions options_;
   const Open open_;
-  const Listener listener_;
+  CatalogListener& listener_;
 
   // The thread's.
   std::unique_ptr<db::Connection> connection_;
@@ -167,8 +164,8 @@ class CatalogKeeper::Worker {
   bool ended_ = false;
 };
 
-CatalogKeeper::CatalogKeeper(KeeperOptions options, Open open, Listener listener)
-    : worker_(std::make_shared<Worker>(std::move(options), std::move(open), std::move(listener))) {}
+CatalogKeeper::CatalogKeeper(KeeperOptions options, Open open, CatalogListener& listener)
+    : worker_(std::make_shared<Worker>(std::move(options), std::move(open), listener)) {}
 
 CatalogKeeper::~CatalogKeeper() {
   stop();
@@ -181,7 +178,7 @@ CatalogKeeper::Open CatalogKeeper::openPrimary(const db::Options& options,
     const bool limited = own.query_timeout_ms != 0 && own.query_timeout_ms < kStatementLimitMs;
     if (!limited) own.query_timeout_ms = kStatementLimitMs;
     return own;
-  }()] { return db::Connection::open(options, options.primary, spares.get()); };
+  }()](db::Error& error) { return db::Connection::open(options, options.primary, error, spares.get()); };
 }
 
 void CatalogKeeper::start() {

@@ -6,12 +6,12 @@
 #include <string>
 #include <thread>
 
-#include "base/status.h"
 #include "tables/catalog.h"
 
 namespace roost::db {
 class Connection;
 class SpareSessions;
+struct Error;
 struct Options;
 }  // namespace roost::db
 
@@ -27,17 +27,27 @@ struct KeeperOptions {
   uint32_t stop_wait_ms = 300;    // what stop() gives to a thread that waits for the database
 };
 
+// Hears what a CatalogKeeper finds out, on the keeper's thread. It does not block, and calls nothing of the
+// keeper but look() and reload(). Outlives stop(), behind which it is not called any more.
+class CatalogListener {
+ public:
+  virtual void onCatalog(const std::shared_ptr<const Catalog>& catalog) noexcept = 0;
+  // An attempt has failed, and there is no Catalog yet.
+  virtual void onUnreadable(const db::Error& error) noexcept = 0;
+
+ protected:
+  ~CatalogListener() = default;
+};
+
 // Knows the present schema. Its thread reads it with a connection of its own, at first until that succeeds,
 // and again when its fingerprint changes; while it cannot be read the last one stays. Owned by who serves
 // tables, on the main thread; look() and reload() are any thread's.
 class CatalogKeeper {
  public:
-  using Open = std::function<Result<std::unique_ptr<db::Connection>>()>;
-  // Called on the keeper's thread with each new Catalog; does not block, and asks nothing of the keeper but
-  // look() and reload(). Not called any more once stop() has returned.
-  using Listener = std::function<void(const std::shared_ptr<const Catalog>&)>;
+  // nullptr: the error says why.
+  using Open = std::function<std::unique_ptr<db::Connection>(db::Error&)>;
 
-  CatalogKeeper(KeeperOptions options, Open open, Listener listener);
+  CatalogKeeper(KeeperOptions options, Open open, CatalogListener& listener);
   ~CatalogKeeper();  // stops
   CatalogKeeper(const CatalogKeeper&) = delete;
   CatalogKeeper& operator=(const CatalogKeeper&) = delete;

@@ -47,6 +47,13 @@ class Facts {
   const db::Row& row_;
 };
 
+// Whether information_schema has a table of checks that says something of columns. MySQL before 8.0.16 has
+// none at all, and what later ones say is not needed: there JSON is a type.
+bool hasChecks(const db::Connection& connection) {
+  constexpr uint32_t kFirst = 100'310;
+  return connection.isMariaDb() && versionNumber(connection.serverVersion()) >= kFirst;
+}
+
 // Fills one Catalog.
 class Loader {
  public:
@@ -139,7 +146,7 @@ class Loader {
 
   // MariaDB has no type for JSON: such a column is a text that is checked.
   bool readJson() {
-    if (!connection_.isMariaDb()) return true;
+    if (!hasChecks(connection_)) return true;
     return run(db::SqlText("SELECT TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS "
                            "WHERE CONSTRAINT_SCHEMA = ?"),
                [this](const Facts& facts) {
@@ -242,7 +249,7 @@ db::SqlText digest(const db::SqlText& columns, const db::SqlText& source) {
   return made;
 }
 
-db::SqlText fingerprintText(bool is_mariadb) {
+db::SqlText fingerprintText(bool has_checks) {
   db::SqlText made("SELECT CONCAT_WS('/', ");
   made << digest(db::SqlText("QUOTE(TABLE_NAME), QUOTE(TABLE_TYPE), QUOTE(TABLE_COMMENT)"),
                  db::SqlText("TABLES WHERE TABLE_SCHEMA"))
@@ -256,10 +263,6 @@ db::SqlText fingerprintText(bool is_mariadb) {
                           "QUOTE(GENERATION_EXPRESSION), QUOTE(COLUMN_COMMENT)"),
               db::SqlText("COLUMNS WHERE TABLE_SCHEMA"))
        << ", "
-       << digest(is_mariadb ? db::SqlText("QUOTE(TABLE_NAME), QUOTE(CONSTRAINT_NAME), QUOTE(CHECK_CLAUSE)")
-                            : db::SqlText("QUOTE(CONSTRAINT_NAME), QUOTE(CHECK_CLAUSE)"),
-                 db::SqlText("CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA"))
-       << ", "
        << digest(db::SqlText("QUOTE(TABLE_NAME), QUOTE(INDEX_NAME), NON_UNIQUE, SEQ_IN_INDEX, "
                              "QUOTE(COLUMN_NAME), QUOTE(SUB_PART), QUOTE(INDEX_TYPE)"),
                  db::SqlText("STATISTICS WHERE TABLE_SCHEMA"))
@@ -268,12 +271,17 @@ db::SqlText fingerprintText(bool is_mariadb) {
               db::SqlText("QUOTE(TABLE_NAME), QUOTE(CONSTRAINT_NAME), QUOTE(COLUMN_NAME), ORDINAL_POSITION, "
                           "QUOTE(REFERENCED_TABLE_SCHEMA), QUOTE(REFERENCED_TABLE_NAME), "
                           "QUOTE(REFERENCED_COLUMN_NAME)"),
-              db::SqlText("KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND TABLE_SCHEMA"))
-       << ")";
+              db::SqlText("KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND TABLE_SCHEMA"));
+  if (has_checks) {
+    made << ", "
+         << digest(db::SqlText("QUOTE(TABLE_NAME), QUOTE(CONSTRAINT_NAME), QUOTE(CHECK_CLAUSE)"),
+                   db::SqlText("CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA"));
+  }
+  made << ")";
   return made;
 }
 
-constexpr size_t kFingerprintParts = 6;
+constexpr size_t kFingerprintParts = 5;  // and one for checks
 
 db::Error unsettled() {
   db::Error made;
@@ -285,8 +293,10 @@ db::Error unsettled() {
 
 bool readFingerprint(db::Connection& connection, const std::string& database, std::string& fingerprint,
                      db::Error& error) {
-  const db::Statement statement{fingerprintText(connection.isMariaDb()),
-                                std::vector<db::Value>(kFingerprintParts, db::Value::ofText(database))};
+  const bool has_checks = hasChecks(connection);
+  const size_t marks = kFingerprintParts + (has_checks ? 1 : 0);
+  const db::Statement statement{fingerprintText(has_checks),
+                                std::vector<db::Value>(marks, db::Value::ofText(database))};
   fingerprint.clear();
   return connection.run(
       statement,

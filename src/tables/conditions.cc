@@ -220,7 +220,8 @@ class Leaf {
     if (of_collation) return true;
     out_.text << " AND ";
     appendOperand(context_, operand_, out_);
-    out_.text << " LIKE ? COLLATE utf8mb4_bin)";
+    // MySQL before 8.0.22 takes a mark for bytes while it prepares, and bytes have no collation (error 1253).
+    out_.text << " LIKE CONVERT(? USING utf8mb4) COLLATE utf8mb4_bin)";
     out_.values.push_back(pattern);
     return true;
   }

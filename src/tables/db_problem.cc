@@ -263,6 +263,33 @@ Problem plain(int status, const char* code, const char* detail) {
   return problem;
 }
 
+// Why no connection can be made.
+const char* whyAway(uint32_t number) noexcept {
+  switch (number) {
+    case 1040:
+    case 1203:
+    case 1226:
+      return "the database takes no more connections";
+    case 1044:
+    case 1045:
+    case 1130:
+    case 1251:
+    case 1524:
+    case 1698:
+    case 1862:
+    case 2059:
+    case 2061:
+    case 3118:
+      return "the database does not let the server's account in";
+    case 1049:
+      return "the database server has no database of the configured name";
+    case 2026:
+      return "no TLS connection to the database can be made";
+    default:
+      return kAway;
+  }
+}
+
 Problem unknownOutcome() {
   Problem problem =
       plain(503, "outcome_unknown", "the connection to the database was lost before it answered");
@@ -287,7 +314,7 @@ Problem problemOf(const db::Error& error, const ExposedTable* table, bool wrote)
       if (wrote) return unknownOutcome();
       return plain(503, "database_unavailable", "the connection to the database was lost");
     case db::ErrorKind::kUnavailable:
-      return plain(503, "database_unavailable", kAway);
+      return plain(503, "database_unavailable", whyAway(error.number));
     case db::ErrorKind::kQueueFull:
       return plain(503, "pool_full", "too many requests wait for the database");
     case db::ErrorKind::kQueueTimeout:
@@ -298,6 +325,17 @@ Problem problemOf(const db::Error& error, const ExposedTable* table, bool wrote)
       break;
   }
   return plain(503, "shutting_down", "the server is stopping");
+}
+
+Problem schemaProblemOf(const db::Error& error) {
+  std::string why = "reading it was refused";
+  if (error.kind == db::ErrorKind::kUnavailable) why = whyAway(error.number);
+  if (error.kind == db::ErrorKind::kLost) why = "the connection to the database was lost";
+  if (error.kind == db::ErrorKind::kTimeout) why = "reading it took too long";
+  if (error.number == 0 && error.kind == db::ErrorKind::kStatement) why = error.message;  // the loader's own
+  if (error.number != 0) why += fmt::format(" (error {})", error.number);
+  return {503, "schema_unavailable", "the schema cannot be read: " + why, "The server's log says more.",
+          error.sqlstate};
 }
 
 db::Error asFarAsKnown(const db::Error& error, bool has_link, bool may_be_done, bool commits) {

@@ -13,6 +13,9 @@ namespace roost::tables {
 // became of it. Code "schema_changed": the schema is another than the one that the statement was made for.
 Problem problemOf(const db::Error& error, const ExposedTable* table, bool wrote);
 
+// Of whom there is no schema to answer with yet: why it could not be read.
+Problem schemaProblemOf(const db::Error& error);
+
 // The error as far as it is known what became of a statement that `may_be_done`: one that ran out of time has
 // had no effect only where the server itself says that it interrupted it (`has_link`), and never where it
 // `commits`. Otherwise kLost.

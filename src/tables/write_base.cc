@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "tables/db_problem.h"
@@ -59,15 +58,8 @@ bool isDuplicate(const db::Error& error) noexcept {
 }
 
 bool hasReturning(const Catalog& catalog) noexcept {
-  std::string_view version = catalog.server_version;
-  constexpr std::string_view kOldPrefix = "5.5.5-";  // which old clients need to see before it
-  if (version.substr(0, kOldPrefix.size()) == kOldPrefix) version.remove_prefix(kOldPrefix.size());
-  unsigned major = 0;
-  unsigned minor = 0;
-  const char* const end = version.data() + version.size();
-  const auto read = std::from_chars(version.data(), end, major);
-  if (read.ptr != end && *read.ptr == '.') std::from_chars(read.ptr + 1, end, minor);
-  return catalog.is_mariadb && (major > 10 || (major == 10 && minor >= 5));
+  constexpr uint32_t kFirst = 100'500;
+  return catalog.is_mariadb && versionNumber(catalog.server_version) >= kFirst;
 }
 
 Representation::Representation(const std::vector<OutputColumn>& columns, const OutputOptions& options,

@@ -129,7 +129,9 @@ class WriteBase : public Operation {
   bool needsKeys() const noexcept { return options_.collect_keys || announces(); }
   // Of a transaction that has read before: rows as they are, not as they were then. (What it has inserted
   // itself it sees, and an account that only inserts may not lock.)
-  bool locks() const noexcept { return options_.method != kInsert; }
+  bool locks() const noexcept {
+    return options_.method != kInsert || options_.preferences.resolution == Preferences::Resolution::kMerge;
+  }
   void appendFixed(db::Statement& out);  // " WHERE ..." or nothing
   const std::string& zone() const noexcept { return exposure_.catalog->time_zone; }
   uint64_t mostRows() const noexcept;  // that an answer represents

@@ -56,7 +56,7 @@ bool InsertOperation::plan(Problem& problem) {
   planRows(0);
   if (!planLooks(problem)) return false;
   looks_ = fixed_.looksAtNew();
-  transaction_ = guarded_ || (tells_ && !returning_) || steps_.size() > 1 || fixed_.looksAtNew() ||
+  transaction_ = guarded_ || finds_ || (tells_ && !returning_) || steps_.size() > 1 || fixed_.looksAtNew() ||
                  (wantsRows() && !returning_) ||
                  (resolution_ == Resolution::kIgnore && body_.rows.size() > 1);
   return !failed();
@@ -81,10 +81,12 @@ bool InsertOperation::planLooks(Problem& problem) {
 // Which rows' keys have to be known, and from where.
 bool InsertOperation::planKeys(Problem& problem) {
   const auto is_known = [this](const BodyRow& row) { return knowsKey(row); };
+  const auto is_had = [this](const BodyRow& row) { return knowsKey(row) || findsKey(row); };
   const bool all_known = key_ != nullptr && std::all_of(body_.rows.begin(), body_.rows.end(), is_known);
+  const bool all_had = key_ != nullptr && std::all_of(body_.rows.begin(), body_.rows.end(), is_had);
   const bool returns = hasReturning(*exposure_.catalog);
   const bool is_one = body_.rows.size() == 1 && table_.key() != nullptr;  // which has a Location
-  tells_ = announces() && body_.rows.size() <= kMostAnnounced && (returns || all_known);
+  tells_ = announces() && body_.rows.size() <= kMostAnnounced && (returns || all_had);
   const bool needs_all = fixed_.looksAtNew() || options_.collect_keys;
   needs_keys_ = needs_all || tells_ || (is_one && !all_known);
   returning_ = returns && (wantsRows() || needs_keys_);
@@ -92,10 +94,12 @@ bool InsertOperation::planKeys(Problem& problem) {
     problem = refused(400, "no_key", fmt::format("{} has no primary key, which this needs", table_.name));
     return false;
   }
-  if (!returning_ && (wantsRows() || needs_all) && !all_known) {
-    problem = refused(400, "no_key", "the rows' keys are not known, and so they cannot be returned");
+  if (!returning_ && (wantsRows() || needs_all) && !all_had) {
+    problem = refused(400, "no_key", "the rows' keys are not known, and so they cannot be returned",
+                      "Give all columns of the primary key, or of the key that on_conflict names.");
     return false;
   }
+  finds_ = !returning_ && (wantsRows() || needs_all || tells_) && !all_known;
   // Otherwise each says what its AUTO_INCREMENT value is.
   if (!returning_ && (wantsRows() || needs_all || tells_)) most_together_ = 1;
   if (tells_ && returning_) announceReturned();
@@ -158,17 +162,40 @@ bool InsertOperation::mayMeet(const Key& key, const BodyRow& row) const {
 }
 
 // Whether its key can be told without asking: given, or the AUTO_INCREMENT value that an INSERT answers with
-// (one that changes a row in its place answers with something else).
+// (a merge that may change a row in its place answers with something else then).
 bool InsertOperation::knowsKey(const BodyRow& row) const {
   if (key_ == nullptr) return false;
   return std::all_of(key_->columns.begin(), key_->columns.end(), [&](uint16_t position) {
     const db::Value* const given = row.find(position);
     const bool is_made = table_.table->columns[position].auto_increment;
-    if (given == nullptr || given->isNull()) return is_made && resolution_ != Resolution::kMerge;
+    if (given == nullptr || given->isNull()) return is_made && !mayMerge(row);
     // 0 makes a new one too.
     const bool is_zero = sameValue(*given, db::Value::ofInt(0));
     return !is_made || !is_zero;
   });
+}
+
+// Whether its key can be asked for once it is written: by the key that a merge has met it by.
+bool InsertOperation::findsKey(const BodyRow& row) const {
+  return mayMerge(row) && std::all_of(conflict_->columns.begin(), conflict_->columns.end(),
+                                      [&row](uint16_t column) { return row.find(column) != nullptr; });
+}
+
+void InsertOperation::findKeys() {
+  std::vector<KeyValues> keys;
+  for (const BodyRow& row : body_.rows) {
+    if (knowsKey(row)) continue;
+    KeyValues& values = keys.emplace_back();
+    for (const uint16_t column : conflict_->columns) values.push_back(*row.find(column));
+  }
+  db::Statement head;
+  head.text << "SELECT ";
+  for (size_t i = 0; i < key_->columns.size(); ++i) {
+    if (i != 0) head.text << ",";
+    head.text << table_.table->columns[key_->columns[i]].identifier;
+  }
+  head.text << " FROM " << table_.table->identifier << " WHERE ";
+  addByKeys(Use::kKeys, head, *conflict_, keys, locks());
 }
 
 void InsertOperation::noteKey(const BodyRow& row, uint64_t insert_id) {
@@ -346,9 +373,14 @@ bool InsertOperation::goOn() {
       if (counted_ != met_) return fail(outsideFixed());
       steps_.swap(rows_);
       return true;
-    default:
-      return endRows(wantsRows() && !returning_);
+    case Phase::kRows:
+      phase_ = Phase::kFound;
+      if (finds_) findKeys();
+      return true;
+    case Phase::kFound:
+      break;
   }
+  return endRows(wantsRows() && !returning_);
 }
 
 void InsertOperation::complete() {

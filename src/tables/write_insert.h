@@ -30,7 +30,13 @@ class InsertOperation final : public WriteBase {
   bool planLooks(Problem& problem);
   void countConflicts(bool inside, bool locks);
   void mergeFrom(size_t first);
+  // Whether a merge may change a row that is there already instead of making this one.
+  bool mayMerge(const BodyRow& row) const {
+    return resolution_ == Preferences::Resolution::kMerge && mayMeet(*conflict_, row);
+  }
   bool knowsKey(const BodyRow& row) const;
+  bool findsKey(const BodyRow& row) const;
+  void findKeys();
   void noteKey(const BodyRow& row, uint64_t insert_id);
   const std::vector<uint16_t>& runColumns(const BodyRow& row) const noexcept {
     return resolution_ == Preferences::Resolution::kMerge ? all_columns_ : row.columns;
@@ -41,6 +47,7 @@ class InsertOperation final : public WriteBase {
   const Key* conflict_ = nullptr;  // by which a row is one that is there already
   bool returning_ = false;
   bool needs_keys_ = false;
+  bool finds_ = false;  // keys are asked for once the rows are written
   size_t most_together_ = kMostKeys;
   std::vector<uint16_t> all_columns_;  // that any row gives; what a merge changes
   // A merge under fixed conditions: which rows there are already is looked at before they are changed.
@@ -50,7 +57,7 @@ class InsertOperation final : public WriteBase {
   std::deque<Step> rows_;  // meanwhile
   uint64_t written_ = 0;
   uint64_t met_ = 0;  // rows that are there already
-  enum class Phase : uint8_t { kConflicts, kInside, kCompared, kRows };
+  enum class Phase : uint8_t { kConflicts, kInside, kCompared, kRows, kFound };
   Phase phase_ = Phase::kRows;
 };
 

@@ -198,12 +198,13 @@ int main(int argc, char** argv) {
   const size_t connections = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 8;
   const double seconds = argc > 4 ? std::strtod(argv[4], nullptr) : 3;
 
-  auto connection = db::Connection::open(options, options.primary);
-  if (!connection.ok()) {
-    std::fprintf(stderr, "%s\n", connection.status().message().c_str());
+  db::Error error;
+  const auto connection = db::Connection::open(options, options.primary, error);
+  if (connection == nullptr) {
+    std::fprintf(stderr, "%s\n", error.message.c_str());
     return 1;
   }
-  makeTable(**connection);
+  makeTable(*connection);
   auto loop = event::Loop::create(realSys(), 0);
   if (!loop.ok()) return 1;
   const auto factory = db::makeWireFactory(options, threads ? db::Driver::kThreads : db::Driver::kLoop);

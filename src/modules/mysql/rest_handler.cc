@@ -91,8 +91,7 @@ void RestHandler::handle(http::Exchange& exchange) const noexcept {
   if (exposure == nullptr) {
     ProblemExtra extra;
     extra.retry_after_s = kSchemaRetryS;
-    return replyProblem(exchange,
-                        {503, "schema_unavailable", "the database has not been reached yet", {}, {}}, extra);
+    return replyProblem(exchange, runtime_.schemaProblem(), extra);
   }
   const std::string_view name = nameIn(exchange);
   const Description* const description = route_->description(exchange.context().index());

@@ -5,6 +5,7 @@
 #include "event/loop.h"
 #include "log/log.h"
 #include "module/module.h"
+#include "tables/db_problem.h"
 
 namespace roost::modules::mysql {
 namespace {
@@ -44,8 +45,7 @@ Status Runtime::start(const module::StartContext& context) {
   keeper.time_zone = options.time_zone;
   keeper.poll_ms = static_cast<uint32_t>(context.config["mysql"]["schema_poll_s"].asInt()) * kMsPerS;
   keeper_ = std::make_unique<tables::CatalogKeeper>(
-      std::move(keeper), tables::CatalogKeeper::openPrimary(options, database_->spares()),
-      [this](const std::shared_ptr<const tables::Catalog>& catalog) { onCatalog(catalog); });
+      std::move(keeper), tables::CatalogKeeper::openPrimary(options, database_->spares()), *this);
   keeper_->start();
   return {};
 }
@@ -63,6 +63,18 @@ void Runtime::reload() noexcept {
 
 void Runtime::onSchemaChanged() noexcept {
   if (keeper_ != nullptr) keeper_->look();
+}
+
+tables::Problem Runtime::schemaProblem() const {
+  const std::lock_guard lock(mutex_);
+  if (is_unreadable_) return tables::schemaProblemOf(unreadable_);
+  return {503, "schema_unavailable", "the schema has not been read yet: the server has just started", {}, {}};
+}
+
+void Runtime::onUnreadable(const db::Error& error) noexcept {
+  const std::lock_guard lock(mutex_);
+  unreadable_ = error;
+  is_unreadable_ = true;
 }
 
 void Runtime::onCatalog(const std::shared_ptr<const tables::Catalog>& catalog) noexcept {

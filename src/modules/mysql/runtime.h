@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "db/error.h"
 #include "db/pool.h"
 #include "http/loop_context.h"
 #include "modules/mysql/describe_reply.h"
@@ -17,6 +18,7 @@
 #include "modules/mysql/write_handler.h"
 #include "tables/catalog_keeper.h"
 #include "tables/exposure.h"
+#include "tables/problem.h"
 
 namespace roost::module {
 struct StartContext;
@@ -60,7 +62,7 @@ class RestRoute {
 // The running server, as far as the modules of this folder need it: the pools, the hub, and the schema, which
 // a thread of the keeper reads and this one hands on to the loops. Outlives the loops. Main thread, unless it
 // says otherwise.
-class Runtime final : public SchemaAlarm {
+class Runtime final : public SchemaAlarm, public tables::CatalogListener {
  public:
   Runtime() = default;
   ~Runtime();
@@ -81,17 +83,23 @@ class Runtime final : public SchemaAlarm {
   std::string_view databaseName() const noexcept { return database_->options().database; }
   ::roost::push::Hub* hub() const noexcept { return hub_; }  // nullptr: no route publishes
   void onSchemaChanged() noexcept override;
+  // What a request is told while there is no schema.
+  tables::Problem schemaProblem() const;
 
  private:
-  void onCatalog(const std::shared_ptr<const tables::Catalog>& catalog) noexcept;  // the keeper's thread
+  // The keeper's thread.
+  void onCatalog(const std::shared_ptr<const tables::Catalog>& catalog) noexcept override;
+  void onUnreadable(const db::Error& error) noexcept override;
 
   db::Database* database_ = nullptr;
   ::roost::push::Hub* hub_ = nullptr;
   std::unique_ptr<tables::CatalogKeeper> keeper_;
   std::vector<std::function<void(size_t)>> started_;
   std::vector<std::shared_ptr<RestRoute>> routes_;  // all of them before the server starts
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<event::Loop*> loops_;  // by index; nullptr: does not run. Guarded by mutex_
+  db::Error unreadable_;             // why there is no schema; guarded by mutex_
+  bool is_unreadable_ = false;       // guarded by mutex_
 };
 
 }  // namespace roost::modules::mysql

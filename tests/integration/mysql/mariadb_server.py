@@ -85,9 +85,13 @@ class MariaDb:
     user, password   whom the server under test connects as
     database         the sample's (sample_schema.py): to be read; who writes makes one with new_database()
     process          the subprocess.Popen
+    has              what not each server has that tests may run with (oracle_mysql.py)
+    absent           columns of the sample that it has not
     """
 
     user, password, database = USER, PASSWORD, "sample"
+    has = frozenset({"RETURNING", "JSON as it was written", "checks", "names of foreign keys", "views' own collations", "few deadlocks"})
+    absent = frozenset()
 
     def __init__(self, data, options=()):
         """`data`: its data directory, used in place; `options`: more of mariadbd's."""
@@ -211,6 +215,10 @@ class MariaDb:
 
     def value(self, text, database=None):
         return self.run(text, database)[0][0]
+
+    def translated(self, text):
+        """A statement of a configuration as this server is told it."""
+        return text
 
     def _close_client(self):
         if self._client is not None:

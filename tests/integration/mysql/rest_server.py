@@ -22,8 +22,18 @@ def writable(*names, **more):
 def rest_config(mariadb, tables=None, database=None, mysql=None, options=None, routes=(), path="/data/", **config):
     """A configuration: `tables` as mysql_rest has them (all for reading, by default), `options` more of mysql_rest's keys, `mysql`
     more of mysql's, `routes` before that route, the rest laid over all."""
+    routes = [translated(route, mariadb) for route in routes]
     data = {"path": path, "mysql_rest": {"tables": TABLES if tables is None else tables, **(options or {})}}
     return merged({"mysql": mariadb.config(database, **(mysql or {})), "http": {"sites": [{"host": ["*"], "routes": [*routes, data]}]}}, config)
+
+
+def translated(route, mariadb):
+    """A route with its statements in the server's own words."""
+    if "mysql_query" not in route:
+        return route
+    sql = route["mysql_query"]["sql"]
+    told = mariadb.translated(sql) if isinstance(sql, str) else [mariadb.translated(text) for text in sql]
+    return {**route, "mysql_query": {**route["mysql_query"], "sql": told}}
 
 
 def configured_statements(config):

@@ -100,6 +100,8 @@ def spelt(query):
 
 @pytest.mark.parametrize("table,query,condition", CASES, ids=[f"{case[0]}-{case[1].split('=')[0]}-{index}" for index, case in enumerate(CASES)])
 def test_filter(rest, mariadb, table, query, condition):
+    if query.split("=")[0] in mariadb.absent:
+        pytest.skip("a type of MariaDB's")
     answer = rest(options={"bigint": "number"}).get(f"{table}?select=id&order=id&" + spelt(query))
     if condition is None:
         assert answer.status == 400
@@ -163,7 +165,7 @@ def test_select_json(rest, select, row):
     ("orders?order=status.desc,id&limit=5&offset=3", "orders ORDER BY status DESC, id LIMIT 5 OFFSET 3"),
     ("products?order=tags->sizes->0.desc.nullslast,id", "products ORDER BY id % 4 = 0, IF(id % 4 = 0, id, -id)"),
     ("products?order=tags->>colour.nullsfirst,id",
-     "products ORDER BY id % 4 <> 0, IF(id % 4 = 0, '', JSON_VALUE(tags, '$.colour')), id"),
+     "products ORDER BY id % 4 <> 0, IF(id % 4 = 0, '', JSON_UNQUOTE(JSON_EXTRACT(tags, '$.colour'))), id"),
 ])
 def test_order(rest, mariadb, target, sql):
     wanted = [int(row[0]) for row in mariadb.run(f"SELECT id FROM {sql}", "sample")]

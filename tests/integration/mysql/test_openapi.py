@@ -40,7 +40,7 @@ def test_it_is_one(rest, document):
     openapi_spec_validator.validate(strings.parsed)
 
 
-def test_what_it_says_of_columns(rest):
+def test_what_it_says_of_columns(rest, mariadb):
     schemas = rest(writable(*TABLES)).get("").json()["components"]["schemas"]
     orders = schemas["orders.selected"]["properties"]
     assert orders["id"]["maximum"] == 2**64 - 1
@@ -57,7 +57,7 @@ def test_what_it_says_of_columns(rest):
     assert "t_generated" not in schemas["every_type.new"]["properties"]
     assert "type" not in types["t_json"]
     assert types["t_bool"]["type"] == types["t_bit1"]["type"] == ["boolean", "null"]
-    assert types["t_uuid"]["format"] == "uuid"
+    assert "t_uuid" in mariadb.absent or types["t_uuid"]["format"] == "uuid"
     assert types["t_binary"] == {"type": ["string", "null"], "contentEncoding": "base64", "maxLength": 8}
     assert types["t_enum"]["enum"] == ["small", "medium", "it's large", None]
     assert types["t_mediumint"]["minimum"] == -2**23
@@ -84,6 +84,8 @@ def test_every_filter_it_knows_is_understood(server, document, table):
                 value = value_of(schema, seed)
                 query = urllib.parse.urlencode({name: value})
                 answer = server.get(f"{path[1:]}?{query}" + ("" if name == "limit" else "&limit=3"), wire=wire)
+                if (table, name) == ("paid_orders", "status") and "views' own collations" not in server.mariadb.has:
+                    continue
                 assert answer.status in (200, 206, 416), (name, value, answer.status, answer.body)
 
 
@@ -158,8 +160,7 @@ def test_it_keeps_up_with_the_schema(start_rest, mariadb, database):
     assert server.get("notes?select=mood&mood=is.null").status == 200
     assert server.get("")["etag"] != before
     mariadb.run("ALTER TABLE notes DROP COLUMN mood", database)
-    eventually(lambda: "mood" not in columns(), "the column is gone")
-    assert server.get("")["etag"] == before
+    eventually(lambda: server.get("")["etag"] == before, "the column is gone")
 
 
 def test_it_is_read_anew_on_a_signal(start_rest, mariadb, database):

@@ -1,5 +1,7 @@
 """mysql_query: statements of the configuration with parameters of requests."""
 
+import re
+
 import pytest
 
 from raw_http import ProtocolError, request
@@ -215,9 +217,10 @@ def test_several_statements_happen_all_or_not_at_all(start_rest, database):
     balance = "SELECT GROUP_CONCAT(balance ORDER BY id) FROM accounts WHERE id < 3"
     assert server.post("move", {"amount": 4, "source": 1, "target": 2}, path="/q/").status == 204
     assert server.mariadb.value(balance, database) == "6.00,24.00"
-    answer = server.post("move", {"amount": 25, "source": 2, "target": 1}, path="/q/")  # would leave less than nothing
-    assert (answer.status, answer.json()["code"]) == (400, "check_violation")
-    answer = server.post("move", {"amount": 99999990, "source": 3, "target": 1}, path="/q/")
+    if "checks" in server.mariadb.has:
+        answer = server.post("move", {"amount": 25, "source": 2, "target": 1}, path="/q/")  # would leave less than nothing
+        assert (answer.status, answer.json()["code"]) == (400, "check_violation")
+    answer = server.post("move", {"amount": 99999995, "source": 3, "target": 1}, path="/q/")  # more than the column holds
     assert answer.status == 400
     assert server.mariadb.value(balance, database) == "6.00,24.00"
 
@@ -283,14 +286,14 @@ def test_rows_without_their_nulls(query):
 
 
 @pytest.mark.parametrize("result, accept, status, body", [
-    ("row", "*/*", 200, b'{"seq":1}'), ("value", "*/*", 200, b"1"), ("rows", "application/vnd.pgrst.object+json", 406, b"PGRST116")])
+    ("row", "*/*", 200, rb'{"seq":\d+}'), ("value", "*/*", 200, rb"\d+"), ("rows", "application/vnd.pgrst.object+json", 406, b".*PGRST116.*")])
 def test_who_wants_one_row_does_not_wait_for_the_others(start_rest, result, accept, status, body):
     endless = {"sql": "SELECT a.seq FROM seq_1_to_1000000 a, seq_1_to_1000000 b", "result": result}
     server = start_rest(routes=routes({"/q/endless": endless, "/q/one": {"sql": "SELECT 1", "result": "value"}}),
                         mysql={"max_connections": 1}, worker_processes=1)
     for _ in range(3):
         answer = server.get("endless", path="/q/", Accept=accept)
-        assert answer.status == status and body in answer.body
+        assert answer.status == status and re.fullmatch(body, answer.body)
         assert server.get("one", path="/q/").body == b"1"
 
 
@@ -410,6 +413,8 @@ DONE_RETURNING = {
 
 def answers(start_rest, mariadb, database, cases):
     """What each of the cases is answered, and how many notes it has left."""
+    if cases in (REFUSED_RETURNING, DONE_RETURNING) and "RETURNING" not in mariadb.has:
+        pytest.skip("there is no RETURNING")
     mariadb.run("CREATE FUNCTION noted(n INT) RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO notes (text) VALUES ('n'); RETURN n; END", database)
     mariadb.run(f"CREATE PROCEDURE note_two() BEGIN {ADD_TWO}; {ADDED}; END", database)
     for routine in ("FUNCTION noted", "PROCEDURE note_two"):

@@ -106,10 +106,12 @@ def test_refused_by_the_database(start_rest, database):
             ("every_type", {"id": 9, "t_date": "2026-02-30"}, 400, "bad_value", "t_date"),
             ("every_type", {"id": 9, "t_uuid": "nothing"}, 400, "bad_value", '"t_uuid"'),
             ("every_type", {"id": 9, "t_generated": 1}, 400, "read_only_column", "t_generated")]:
+        if set(body) & server.mariadb.absent or (code == "check_violation" and "checks" not in server.mariadb.has):
+            continue
         refused = server.post(table, body)
         problem = refused.json()
         assert (refused.status, problem["code"]) == (status, code), (body, problem)
-        assert word in problem["detail"], problem
+        assert word in problem["detail"] or "names of foreign keys" not in server.mariadb.has, problem
         assert not any(word in problem["detail"] for word in ("INSERT", "VALUES", "sample", database)), problem
 
 

@@ -17,6 +17,8 @@ VALUES = [
     ("t_set", '"a,c"'), ("t_set", '""'), ("t_json", '{"a":[1,2.50,null,{"b":"c\u00fc"}]}'), ("t_json", '"text"'), ("t_json", "12345678901234567890123"),
     ("t_json", "true"), ("t_json", "[]"), ("t_int", "12.0", "12"), ("t_tinyint", "-1e2", "-100"), ("t_uuid", '"123e4567-e89b-12d3-a456-426655440000"'), ("t_inet6", '"2001:db8::1"'), ("t_int", "null"),
 ]
+# As MySQL keeps them, which has a type for it.
+NORMAL_JSON = {'{"a":[1,2.50,null,{"b":"c\u00fc"}]}': '{"a": [1, 2.5, null, {"b": "c\u00fc"}]}', "12345678901234567890123": "1.2345678901234568e22"}
 REFUSED = [
     ("t_tinyint", "128"), ("t_tinyint", "-129"), ("t_utinyint", "-1"), ("t_bool", "2"), ("t_bool", '"maybe"'), ("t_int", "1.5"), ("t_int", "1e10"), ("t_int", "true"),
     ("t_int", '"1e3"'), ("t_int", "{}"), ("t_ubigint", "18446744073709551616"), ("t_double", '"much"'), ("t_decimal", '"1,5"'), ("t_bit1", "2"),
@@ -27,9 +29,13 @@ REFUSED = [
 ]
 
 
-def test_every_type(start_rest, database):
+def test_every_type(start_rest, database, mariadb):
     server = start_rest(writable("every_type"), database=database)
     for number, (column, value, *back) in enumerate(VALUES, 100):
+        if column in mariadb.absent:
+            continue
+        if column == "t_json" and "JSON as it was written" not in mariadb.has:
+            back = [NORMAL_JSON.get(value, value)]
         body = f'{{"id":{number},"{column}":{value}}}'.encode()
         made = server.post(f"every_type?select={column}", body, Prefer="return=representation", Accept="application/vnd.pgrst.object+json")
         assert made.status == 201, (column, value, made.body)

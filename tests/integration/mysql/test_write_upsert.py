@@ -27,7 +27,7 @@ def test_merge(start_rest, database):
     assert made.json()[0] == {"id": 3, "balance": 5.0} and made.json()[1]["balance"] == 6.0
     many = [{"id": number, "name": f"n{number}", "boss_id": 1} for number in range(2, 140)]
     assert [row["name"] for row in server.post("employees", many, **MERGE).json()] == [row["name"] for row in many]
-    assert run("SELECT COUNT(*), COUNT(boss_id) FROM employees", database) == [("139", "138")]
+    assert run("SELECT COUNT(*), SUM(boss_id IS NOT NULL) FROM employees", database) == [("139", "138")]
 
 
 def test_ignore(start_rest, database):
@@ -93,6 +93,8 @@ def test_put(start_rest, database):
             ("accounts?id=eq.3", {"login": "login4"}, 409, "unique_violation"), ("accounts?id=eq.77", {"login": "login4"}, 409, "unique_violation"),
             ("accounts?id=eq.3", {"balance": 4}, 400, "not_null_violation"), ("accounts?id=eq.78", {"login": "a", "balance": -4}, 400, "check_violation"),
             ("stock?warehouse=eq.sea&product_id=eq.999", {}, 409, "foreign_key_violation")]:
+        if code == "check_violation" and "checks" not in server.mariadb.has:
+            continue
         refused = server.put(target, body)
         assert (refused.status, refused.json()["code"]) == (status, code), (target, body, refused.body)
     assert server.mariadb.run("SELECT login, balance FROM accounts WHERE id = 3", database) == [("login3", "1.00")]
@@ -145,7 +147,8 @@ def test_the_same_new_row_is_made_once(start_rest, database):
         first = 1000 * (number + 1)
         requests = [[(target.format(id), {"id": id, key: f"w{writer}"}) for id in range(first, first + 60)] for writer in range(6)]
         answers = write_at_once(server, method, requests, **fields)
-        assert {status for _, status, _ in answers} == {201, others}, [answer for answer in answers if answer[1] not in (201, others)]
+        may = {409} if "few deadlocks" not in server.mariadb.has else set()
+        assert {status for _, status, _ in answers} - may == {201, others}, [answer for answer in answers if answer[1] not in (201, others)]
         made = [target for target, status, _ in answers if status == 201]
         assert method == "POST" or len(made) == len(set(made)) == 60
     assert server.mariadb.run("SELECT COUNT(*), COUNT(DISTINCT author) FROM notes WHERE id >= 1000", database) == [("180", "1")]

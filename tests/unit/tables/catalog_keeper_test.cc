@@ -14,7 +14,7 @@ namespace {
 constexpr std::chrono::seconds kLong{30};  // nothing here takes that long unless it hangs
 
 // A database, what a keeper says of it, and a lock around both.
-class World {
+class World : public CatalogListener {
  public:
   explicit World(uint32_t poll_ms = 0) {
     KeeperOptions options;
@@ -28,14 +28,9 @@ class World {
     schema.rows["COLUMNS"] = {{"parts", "a", "int", "int", std::nullopt, "NO", std::nullopt, std::nullopt,
                                std::nullopt, std::nullopt, std::nullopt, "", std::nullopt, ""}};
     keeper = std::make_unique<CatalogKeeper>(
-        options, [this] { return open(); },
-        [this](const std::shared_ptr<const Catalog>& catalog) {
-          const std::lock_guard lock(mutex);
-          told.push_back(catalog);
-          changed.notify_all();
-        });
+        options, [this](db::Error& error) { return open(error); }, *this);
   }
-  ~World() {
+  virtual ~World() {
     keeper->stop();
     set([this] { hangs = false; });
     std::unique_lock lock(mutex);
@@ -58,6 +53,7 @@ class World {
   ScriptedSchema schema;
   std::condition_variable changed;
   std::vector<std::shared_ptr<const Catalog>> told;
+  std::vector<uint32_t> unreadable;  // the errors' numbers
   db::Error failure;
   bool fails = false;
   bool refuses = false;  // connections
@@ -68,6 +64,13 @@ class World {
   std::unique_ptr<CatalogKeeper> keeper;
 
  private:
+  void onCatalog(const std::shared_ptr<const Catalog>& catalog) noexcept override {
+    set([&] { told.push_back(catalog); });
+  }
+  void onUnreadable(const db::Error& error) noexcept override {
+    set([&] { unreadable.push_back(error.number); });
+  }
+
   // Tells when it ends.
   class Watched final : public db::Connection {
    public:
@@ -82,7 +85,7 @@ class World {
     }
     uint64_t threadId() const noexcept override { return 1; }
     bool isMariaDb() const noexcept override { return true; }
-    std::string serverVersion() const override { return "scripted"; }
+    std::string serverVersion() const override { return "10.11.6-MariaDB"; }
 
    private:
     World& world_;
@@ -98,13 +101,16 @@ class World {
     return lock;
   }
 
-  Result<std::unique_ptr<db::Connection>> open() {
+  std::unique_ptr<db::Connection> open(db::Error& error) {
     const std::lock_guard lock(mutex);
     ++opened;
     changed.notify_all();
-    if (refuses) return Status::error("refused");
+    if (refuses) {
+      error = {db::ErrorKind::kUnavailable, 2002, "HY000", "refused", 0};
+      return nullptr;
+    }
     ++open_connections;
-    return std::unique_ptr<db::Connection>(std::make_unique<Watched>(*this));
+    return std::make_unique<Watched>(*this);
   }
 };
 
@@ -117,6 +123,29 @@ TEST_CASE("a keeper tries until the schema can be read", "[tables]") {
   world.set([&] { world.refuses = false; });
   REQUIRE(world.waitFor([&] { return world.told.size() == 1; }));
   CHECK(world.told[0]->find("parts") != nullptr);
+}
+
+TEST_CASE("a keeper tells why there is no schema, until there is one", "[tables]") {
+  World world(1);
+  world.refuses = true;
+  world.keeper->start();
+  REQUIRE(world.waitFor([&] { return !world.unreadable.empty(); }));
+  CHECK(world.unreadable.back() == 2002);
+  world.set([&] {
+    world.failure.number = 1109;
+    world.refuses = false;
+    world.fails = true;
+  });
+  REQUIRE(world.waitFor([&] { return world.unreadable.back() == 1109; }));
+  world.set([&] { world.fails = false; });
+  REQUIRE(world.waitFor([&] { return world.told.size() == 1; }));
+  size_t said = 0;
+  world.set([&] {
+    said = world.unreadable.size();
+    world.fails = true;
+  });
+  REQUIRE(world.waitFor([&, from = world.asked] { return world.asked > from + 5; }));
+  CHECK(world.unreadable.size() == said);  // the last schema stays
 }
 
 TEST_CASE("a keeper tells of a schema once, and again when it has changed", "[tables]") {

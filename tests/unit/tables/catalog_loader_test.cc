@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "tables/column_facts.h"
 #include "unit/tables/scripted_connection.h"
 
@@ -167,7 +169,7 @@ TEST_CASE("a schema is put together of what information_schema says", "[tables]"
   CHECK(catalog->database == "shop");
   CHECK(catalog->time_zone == "+02:00");
   CHECK(catalog->fingerprint == "1");
-  CHECK(catalog->server_version == "scripted");
+  CHECK(catalog->server_version == "10.11.6-MariaDB");
   CHECK(catalog->tables.size() == 3);
   CHECK(catalog->find("broken") == nullptr);
   CHECK(catalog->find("elsewhere") == nullptr);
@@ -222,14 +224,40 @@ TEST_CASE("the end of a row's history is no part of its key", "[tables]") {
   CHECK(catalog->find("kept")->columns[1].generated);
 }
 
-TEST_CASE("MySQL is not asked what only MariaDB has", "[tables]") {
-  ScriptedSchema schema = shop();
-  schema.is_mariadb = false;
-  ScriptedConnection connection(schema);
-  db::Error error;
-  const auto catalog = loadCatalog(connection, "shop", "+00:00", error);
-  REQUIRE(catalog != nullptr);
-  CHECK(!catalog->find("parts")->find("doc")->is_json);
+TEST_CASE("a server is not asked for checks that it does not show", "[tables]") {
+  struct Server {
+    bool is_mariadb;
+    const char* version;
+    bool has_checks;
+  };
+  for (const Server& server :
+       {Server{true, "10.11.6-MariaDB", true}, Server{true, "5.5.5-10.3.10-MariaDB", true},
+        Server{true, "10.3.9-MariaDB", false}, Server{false, "8.0.15", false},
+        Server{false, "9.7.4", false}}) {
+    CAPTURE(server.version);
+    ScriptedSchema schema = shop();
+    schema.is_mariadb = server.is_mariadb;
+    schema.version = server.version;
+    ScriptedConnection connection(schema);
+    db::Error error;
+    const auto catalog = loadCatalog(connection, "shop", "+00:00", error);
+    REQUIRE(catalog != nullptr);
+    CHECK(catalog->find("parts")->find("doc")->is_json == server.has_checks);
+    const bool asked = std::any_of(schema.asked.begin(), schema.asked.end(), [](const std::string& text) {
+      return text.find("CHECK_CONSTRAINTS") != std::string::npos;
+    });
+    CHECK(asked == server.has_checks);
+  }
+}
+
+TEST_CASE("versions of servers", "[tables]") {
+  CHECK(versionNumber("10.11.6-MariaDB-0+deb12u1") == 101106);
+  CHECK(versionNumber("5.5.5-10.3.10-MariaDB") == 100310);
+  CHECK(versionNumber("8.0.15") == 80015);
+  CHECK(versionNumber("9.7.4-2") == 90704);
+  CHECK(versionNumber("11.4") == 110400);
+  CHECK(versionNumber("") == 0);
+  CHECK(versionNumber("no number") == 0);
 }
 
 TEST_CASE("a schema that changes while it is read is read again, a few times", "[tables]") {

@@ -89,4 +89,30 @@ TEST_CASE("other ends of statements") {
   CHECK(told_of(Kind::kShutdown, true) == "503 shutting_down +1");
 }
 
+TEST_CASE("a client is told why there is no schema, and nothing of account, host or SQL") {
+  const auto told_of = [](db::ErrorKind kind, uint32_t number, const char* message = "") {
+    const Problem problem = schemaProblemOf({kind, number, "42S02", message, 0});
+    CHECK(problem.status == 503);
+    CHECK(problem.code == "schema_unavailable");
+    CHECK(problem.hint == "The server's log says more.");
+    return problem.detail;
+  };
+  using Kind = db::ErrorKind;
+  CHECK(told_of(Kind::kStatement, 1109, "Unknown table 'CHECK_CONSTRAINTS' in information_schema") ==
+        "the schema cannot be read: reading it was refused (error 1109)");
+  CHECK(told_of(Kind::kUnavailable, 1045, "Access denied for user 'shop'@'10.0.0.7'") ==
+        "the schema cannot be read: the database does not let the server's account in (error 1045)");
+  CHECK(told_of(Kind::kUnavailable, 1049, "Unknown database 'shop'") ==
+        "the schema cannot be read: the database server has no database of the configured name (error 1049)");
+  CHECK(told_of(Kind::kUnavailable, 1040) ==
+        "the schema cannot be read: the database takes no more connections (error 1040)");
+  CHECK(told_of(Kind::kUnavailable, 2002, "Can't connect to server on '10.0.0.7'") ==
+        "the schema cannot be read: the database cannot be reached (error 2002)");
+  CHECK(told_of(Kind::kTimeout, 1969) == "the schema cannot be read: reading it took too long (error 1969)");
+  CHECK(told_of(Kind::kLost, 2013) ==
+        "the schema cannot be read: the connection to the database was lost (error 2013)");
+  CHECK(told_of(Kind::kStatement, 0, "the schema changed while it was read") ==
+        "the schema cannot be read: the schema changed while it was read");
+}
+
 }  // namespace

@@ -19,8 +19,10 @@ struct ScriptedSchema {
   std::string fingerprint = "1";
   std::deque<std::string> fingerprints;  // answered first
   bool is_mariadb = true;
+  std::string version = "10.11.6-MariaDB";
   std::function<bool(db::Error&)> fails;  // asked before each statement; true: it fails so
   int statements = 0;
+  std::vector<std::string> asked;  // their texts
 };
 
 class ScriptedConnection final : public db::Connection {
@@ -31,6 +33,7 @@ class ScriptedConnection final : public db::Connection {
     ++schema_.statements;
     if (schema_.fails && schema_.fails(error)) return false;
     const std::string_view text = statement.text.view();
+    schema_.asked.emplace_back(text);
     if (text.find("CONCAT_WS") != std::string_view::npos) {
       std::string answer = schema_.fingerprint;
       if (!schema_.fingerprints.empty()) {
@@ -47,7 +50,7 @@ class ScriptedConnection final : public db::Connection {
   }
   uint64_t threadId() const noexcept override { return 1; }
   bool isMariaDb() const noexcept override { return schema_.is_mariadb; }
-  std::string serverVersion() const override { return "scripted"; }
+  std::string serverVersion() const override { return schema_.version; }
 
  private:
   static void give(const ScriptedSchema::Cells& cells, const OnRow& on_row) {

@@ -176,6 +176,24 @@ TEST_CASE("servers that return no rows of writes") {
          {affects(2, 9)},
          kMysql},
         {"INSERT INTO `items` (`sku`) VALUES (?) ON DUPLICATE KEY UPDATE `sku`=`sku` | 'a'"}, "201 1");
+  // Rows that a merge may have met are found by the key that it met them by; others say what their id is.
+  check({"POST items?on_conflict=sku&select=id",
+         "resolution=merge-duplicates, return=representation",
+         R"({"sku":"a"})",
+         {affects(2), brings({{5}}), brings({{5}})},
+         kMysql},
+        {"INSERT INTO `items` (`sku`) VALUES (?) ON DUPLICATE KEY UPDATE `sku`=`sku` | 'a'",
+         "SELECT `id` FROM `items` WHERE `sku` IN (?) FOR UPDATE | 'a'",
+         "SELECT `id` FROM `items` WHERE `id` IN (?) FOR UPDATE | 5"},
+        "201 1 /data/items?id=eq.5", true);
+  check({"POST pairs?select=a",
+         "resolution=merge-duplicates, return=representation",
+         R"({"a":1,"b":2})",
+         {affects(1), brings({{1}})},
+         kMysql},
+        {"INSERT INTO `pairs` (`a`,`b`) VALUES (?,?) ON DUPLICATE KEY UPDATE `a`=`a` | 1, 2",
+         "SELECT `a` FROM `pairs` WHERE ((`a`=? AND `b`=?)) FOR UPDATE | 1, 2"},
+        "201 1 /data/pairs?a=eq.1&b=eq.2", true);
 }
 
 TEST_CASE("put") {

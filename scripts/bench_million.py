@@ -84,19 +84,19 @@ class Server(push_servers.Roost):
         return {**configuration, "worker_processes": self.options.threads, "accept": "reuseport", "fd_table": "per_thread"}
 
 
-def swarm_command(options, server, report):
+def swarm_command(options, port, report):
     command = [options.swarm, "-c", str(options.clients), "--connect-timeout-ms", "120000", "--settle-s", str(options.settle), "--json",
                str(report)]
     if options.connect_rate:
         command += ["--connect-rate", str(options.connect_rate)]
     if options.held:
         low, high = options.hold_ms
-        return [*command, server.url("http").replace(f"/sub/{push_servers.CHANNEL}", "/hold"), "--kind", "hold", "--expect-min-ms", str(low),
-                "--expect-max-ms", str(high + SLACK_MS), "--timeout-ms", str(high + SLACK_MS + 1000), "-d", str(options.hold_s),
-                "--drain-s", str((high + SLACK_MS) / 1000)]
-    return [*command, server.url("ws"), "--ws-mode", "listen", "--publish-url", f"/pub/{push_servers.CHANNEL}", "--publish-messages",
-            str(options.messages), "--publish-interval-s", str(options.interval), "--publish-bytes", str(options.message_bytes),
-            "--timeout-ms", "120000", "-d", str(options.messages * options.interval + 240)]
+        return [*command, f"http://127.0.0.1:{port}/hold", "--kind", "hold", "--expect-min-ms", str(low), "--expect-max-ms",
+                str(high + SLACK_MS), "--timeout-ms", str(high + SLACK_MS + 1000), "-d", str(options.hold_s), "--drain-s",
+                str((high + SLACK_MS) / 1000)]
+    return [*command, f"ws://127.0.0.1:{port}/sub/{push_servers.CHANNEL}", "--ws-mode", "listen", "--publish-url",
+            f"/pub/{push_servers.CHANNEL}", "--publish-messages", str(options.messages), "--publish-interval-s", str(options.interval),
+            "--publish-bytes", str(options.message_bytes), "--timeout-ms", "120000", "-d", str(options.messages * options.interval + 240)]
 
 
 def lasts_at_most(options):
@@ -111,8 +111,7 @@ def preflight(options):
     facts = capacity.machine()
     lines += capacity.lacking(options.clients, facts)
     if not lines:
-        check = subprocess.run([*swarm_command(options, Server(tempfile.gettempdir(), "check", 0, options), os.devnull), "--check"],
-                               capture_output=True, text=True)
+        check = subprocess.run([*swarm_command(options, 1, os.devnull), "--check"], capture_output=True, text=True)
         lines += check.stderr.strip().splitlines() if check.returncode else []
     if not lines:
         for line in capacity.disturbing(options.clients, facts):
@@ -122,7 +121,7 @@ def preflight(options):
 
 def start_swarm(options, server, folder):
     """In a session of its own: Ctrl-C comes to this program alone. Its progress goes to our standard error."""
-    command = [*swarm_command(options, server, folder / "report.json"), "--pid", str(server.process.pid)]
+    command = [*swarm_command(options, server.port, folder / "report.json"), "--pid", str(server.process.pid)]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=open(folder / "swarm.txt", "wb"), start_new_session=True,
                             preexec_fn=process.ends_with_parent)
 
@@ -131,7 +130,8 @@ def wait_for(options, server, swarm, watcher):
     deadline = time.monotonic() + lasts_at_most(options)
     while swarm.poll() is None:
         if server.process.poll() is not None:
-            raise Failed(f"the server ended with {server.process.returncode}")
+            said = (server.folder / "output.txt").read_text(errors="replace").strip().splitlines()[-3:]
+            raise Failed("\n".join([f"the server ended with {server.process.returncode}", *said]))
         if time.monotonic() > deadline:
             raise Failed(f"it is not over after {lasts_at_most(options):.0f} s")
         time.sleep(0.2)

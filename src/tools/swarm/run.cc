@@ -13,8 +13,7 @@ namespace roost::swarm {
 namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
-constexpr int64_t kStepNs = 20'000'000;   // how often the main thread looks
-constexpr int64_t kAheadNs = 30'000'000;  // phases are announced so long before: longer than a worker's tick
+constexpr int64_t kStepNs = 20'000'000;  // how often the main thread looks
 constexpr size_t kMostSamples = 4000;
 constexpr int64_t kPatienceNs = 30 * kSecondNs;  // with connecting, beyond what rate and timeout make of it
 
@@ -120,9 +119,14 @@ Status Run::execute(Outcome& outcome) {
 
 // ---- phases ----
 
+// Phases are announced so long before that every thread has looked by then.
+int64_t Run::aheadNs() const noexcept {
+  return 3 * plan_.tickNs();
+}
+
 void Run::connectAll(Outcome& outcome) {
   const Scenario& scenario = plan_.scenario;
-  begin_ns_ = last_ns_ = nowNs() + kAheadNs;
+  begin_ns_ = last_ns_ = nowNs() + aheadNs();
   next_sample_ns_ = begin_ns_;
   // Those who are only there, or wait from the beginning, count from the beginning.
   if (scenario.asksAtOnce()) setTime(control_.measure_from_ns, begin_ns_);
@@ -150,7 +154,7 @@ void Run::holdStill(Outcome& outcome) {
 void Run::load(Outcome& outcome) {
   const Scenario& scenario = plan_.scenario;
   const bool at_once = scenario.asksAtOnce();
-  const int64_t load_from = nowNs() + kAheadNs;
+  const int64_t load_from = nowNs() + aheadNs();
   const int64_t measure_from = load_from + (at_once || scenario.listens() ? 0 : scenario.warmup_ns);
   const int64_t measure_to = measure_from + scenario.duration_ns;
   if (!at_once) setTime(control_.measure_from_ns, measure_from);
@@ -169,7 +173,7 @@ void Run::drain(Outcome& outcome) {
   const Scenario& scenario = plan_.scenario;
   const bool waits = (!scenario.listens() || scenario.asksAtEnd()) && interrupts_.load() == 0;
   const int64_t end = nowNs() + (waits ? scenario.drain_ns : 0);
-  const int64_t asked_by = nowNs() + kAheadNs;  // those who are asked at the end have been
+  const int64_t asked_by = nowNs() + aheadNs();  // those who are asked at the end have been
   waitUntil(end, Phase::kDraining, outcome,
             [asked_by](const Sample& sample) { return sample.waiting == 0 && nowNs() > asked_by; });
   setTime(control_.end_ns, nowNs());

@@ -79,6 +79,7 @@ class Run {
   bool waitUntil(int64_t ns, Phase phase, Outcome& outcome, const std::function<bool(const Sample&)>& done);
   Sample look(Phase phase, Outcome& outcome);
   void setTime(std::atomic<int64_t>& when, int64_t ns) noexcept { when.store(ns, std::memory_order_release); }
+  int64_t aheadNs() const noexcept;
   int64_t endOfRunNs() const noexcept;
   void sum(Outcome& outcome);
   static void addCounts(const Stats& stats, Stats& total);

@@ -116,8 +116,7 @@ void Worker::wakeBy(int64_t ns) noexcept {
 
 int64_t Worker::nextWakeNs(int64_t now_ns) const noexcept {
   const bool opening = opened_ < clients_.size() && now_ns >= connect_from_ns_;
-  const int64_t opening_ns = std::clamp<int64_t>(kOpeningTickNs * plan_.threads, 1'000'000, kTickNs);
-  int64_t next = now_ns + (opening ? opening_ns : kTickNs);
+  int64_t next = now_ns + (opening ? plan_.openingTickNs() : plan_.tickNs());
   for (const int64_t phase : {connect_from_ns_, load_from_ns_, measure_from_ns_, measure_to_ns_, end_ns_}) {
     if (phase > now_ns) next = std::min(next, phase);
   }

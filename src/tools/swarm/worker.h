@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -21,7 +22,7 @@ namespace roost::swarm {
 class HeadReader;
 
 // When the phases of a run begin and end, on the monotonic clock. The main thread sets them, in advance; the
-// workers look at them every few milliseconds.
+// workers look at them now and then (Plan::tickNs).
 struct Control {
   static constexpr int64_t kNever = INT64_MAX;
   std::atomic<int64_t> connect_from_ns{kNever};
@@ -48,6 +49,16 @@ struct Plan {
   size_t client_at = std::string::npos;     // where in `request` the client's number goes
   Payload payload;
   mutable Agreed agreed;
+
+  // How often a thread looks at the phases. The more threads there are the more rarely each does: a hundred
+  // of them on two processors would otherwise spend a tenth of one on it.
+  int64_t tickNs() const noexcept {
+    return std::clamp<int64_t>(int64_t{threads} * 500'000, 10'000'000, 100'000'000);
+  }
+  // The same while connections are to be opened.
+  int64_t openingTickNs() const noexcept {
+    return std::clamp<int64_t>(int64_t{threads} * 500'000, 1'000'000, 10'000'000);
+  }
 
   explicit Plan(Scenario wanted) : scenario(std::move(wanted)), payload(scenario.message_bytes) {}
 };
@@ -131,9 +142,6 @@ class Worker final : private event::Timer {
   bool ownFault(const Client& client, int64_t due_ns) const noexcept;
   uint64_t dueOf(const Client& client, int64_t until_ns) const noexcept;
 
-  static constexpr int64_t kTickNs = 10'000'000;  // how often the phases are looked at
-  // While connections are opened, over all threads: very many of them wake each other up too often otherwise.
-  static constexpr int64_t kOpeningTickNs = 500'000;
   static constexpr int64_t kStallNs = 20'000'000;   // this thread came so late that it could not do its part
   static constexpr uint32_t kMostConnecting = 256;  // attempts under way, where no rate is given
 

@@ -385,6 +385,25 @@ TEST_CASE("swarm: numbered answers of a hold are checked", "[swarm]") {
   CHECK(f.stats.errorCount() == 2);
 }
 
+TEST_CASE("swarm: what swarm publishes itself is counted against what it has published", "[swarm]") {
+  Fixture f("http://127.0.0.1:9/",
+            R"({"kind": "sse", "clients": 2, "publish_url": "/p", "publish_messages": 5})");
+  f.server.answer = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+  f.start(1000);
+  const std::string now = std::to_string(f.server.net.sys.monotonicNs());
+  // What the channel had kept from an earlier run, a message, a gap, and the one behind it.
+  f.server.answer +=
+      "data: 4 1 old\n\ndata: 1 " + now + "\n\nevent: gap\ndata: {}\n\ndata: 3 " + now + "\n\n";
+  f.control.published = 3;  // of 5: the others were refused
+  f.pass(2500);
+  CHECK(f.worker->finished());
+  CHECK(f.stats.messages.value() == 4);
+  CHECK(f.stats.broadcasts.list().size() == 2);
+  CHECK(f.errors(ErrorKind::kGap) == 2);
+  CHECK(f.errors(ErrorKind::kLost) == 2);
+  CHECK(f.stats.errorCount() == 4);
+}
+
 TEST_CASE("swarm: a poll goes on from where the last answer was, over another connection too", "[swarm]") {
   Fixture f("http://127.0.0.1:9/{client}",
             R"({"kind": "poll", "clients": 1, "expect_sequence": "on", "expect_messages": 4})");

@@ -51,8 +51,8 @@ export interface Options {
    *  counts as open. 8000. */
   timeout?: number;
   /** How long an event stream may be silent before it is taken for dead [ms]; a poll twice as long, since browsers repeat one
-   *  that was answered 408 and do not tell, and a WebSocket, once its server has shown that it sends more than pings. More than
-   *  the server's heartbeat, ping interval and the time it holds a poll. 65000. */
+   *  that was answered 408 and do not tell, and a WebSocket twice as long, since it hears of pings only when they are answered.
+   *  More than the server's heartbeat, ping interval and the time it holds a poll. 65000. */
   silence?: number;
   /** The first pause before connecting again [ms]; it doubles up to 30 s, and a part is random. The server may set
    *  another (retry:), or say when to come back (Retry-After). 1000. */
@@ -76,8 +76,12 @@ export class Push {
   /** Drops the connection and resumes at once, without waiting. */
   reconnect(): void;
   close(): void;
-  /** Publishes to the same address by POST; rejects with an Error whose `status` is the answer's. */
-  send(data: BodyInit, options?: { contentType?: string; event?: string }): Promise<Published>;
+  /**
+   * Publishes to the same address by POST. An answer 429 or 503 with Retry-After is followed by another attempt, as long as
+   * `timeout` [ms] leaves time for it; 30000. Rejects with an Error whose `status` is the answer's and whose `after` says how
+   * long to wait [ms], NaN where the server did not say; with a TimeoutError where there was no answer in time.
+   */
+  send(data: BodyInit, options?: { contentType?: string; event?: string; timeout?: number }): Promise<Published>;
 }
 
 declare global {

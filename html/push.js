@@ -1,5 +1,9 @@
 // See push.d.ts and docs/push.md.
 
+const later = ({ headers }) => {  // [ms]
+  const text = headers.get('Retry-After');
+  return text * 1000 || Date.parse(text) - Date.now();
+};
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export class Push {
@@ -30,19 +34,25 @@ export class Push {
     this.#become('closed', detail);
   }
 
-  async send(body, { contentType, event } = {}) {
-    const { init } = this.#options, headers = { Accept: 'application/json', ...init?.headers };
-    if (contentType) headers['Content-Type'] = contentType;
-    if (event) headers['X-EventSource-Event'] = event;
-    const answer = await fetch(this.#url, { ...init, method: 'POST', body, headers });
-    if (!answer.ok) throw Object.assign(Error('not published'), { status: answer.status });
-    return answer.json();
+  async send(body, { contentType, event, timeout = 30000 } = {}) {
+    const { init } = this.#options, headers = new Headers(init?.headers), end = Date.now() + timeout;
+    headers.set('Accept', 'application/json');
+    if (contentType) headers.set('Content-Type', contentType);
+    if (event) headers.set('X-EventSource-Event', event);
+    for (;;) {
+      const answer = await fetch(this.#url, { ...init, method: 'POST', body, headers, signal: AbortSignal.timeout(Math.max(0, end - Date.now())) });
+      if (answer.ok) return answer.json();
+      const { status } = answer, after = later(answer);
+      if (![429, 503].includes(status) || !(after >= 0) || Date.now() + after >= end)
+        throw Object.assign(Error('not published'), { status, after });
+      await new Promise(resolve => setTimeout(resolve, after));
+    }
   }
 
   async #run() {
     const { transports, timeout, silence } = this.#options;
     const proven = {};
-    let at = 0, fails = 0, began;
+    let at = 0, fails = 0, shares, opens, began;
     while (!this.#closed) {
       const name = this.transport = transports[at];
       if (!at) began = Date.now();
@@ -56,28 +66,37 @@ export class Push {
       const alive = (answers = true) => {
         if (abort.signal.aborted) return;
         heard ||= answers;
-        // Pages see no pings, nor polls repeated for a 408
-        limit((answers == 2 || name != 'websocket') && silence * (name == 'sse' || 2));
+        // Pages see pings late, and no polls repeated for a 408
+        if (!shares) limit(silence * (name == 'sse' || 2));
         if (at && Date.now() - began > 6e5) {  // does the first work now?
           at = 0;
           return this.reconnect();
         }
         if (!opened) {
           opened = Date.now();
-          this.#become('open');
+          if (this.state != 'open') this.#become('open');
         }
       };
       this.#now = false;
-      this.#become('connecting');
-      limit(timeout);
+      const was = shares;
+      shares = name != 'websocket' && !await this.#seat(abort.signal);
+      if (this.#now) continue;
+      if (!was || !opens) this.#become('connecting');
+      limit(shares ? 1500 : timeout);
       try {
-        await this['_' + name](abort.signal, alive);
+        await this['_' + (shares ? 'long_poll' : name)](abort.signal, alive);
       } catch (error) {
         problem = error;
       }
       limit();
+      abort.abort();  // gives the seat away
+      opens = opened;
       if (this.#now) continue;
       const { status, after } = problem ?? {};
+      if (shares && opened && !status) {
+        await this.#sleep(2000);
+        continue;
+      }
       if ([401, 403, 404, 410].includes(status)) return this.close({ status });
       const worked = heard && (this.id != before || Date.now() - opened > 5000);
       if (worked) {
@@ -100,6 +119,20 @@ export class Push {
   #become(state, detail) {
     this.state = state;
     this.#call('onstate', state, { transport: this.transport, ...detail });
+  }
+
+  // Over HTTP/1.1 a browser has six connections to a host, for all its tabs together; streams may have four. Who has none of
+  // those polls briefly now and then.
+  async #seat(signal) {
+    const locks = globalThis.navigator?.locks;
+    if (!locks || /^h[23]/.test(performance.getEntriesByType('navigation')[0]?.nextHopProtocol)) return true;
+    for (let seat = 0; seat < 4; seat++) {
+      const mine = await new Promise(resolve => locks.request(`push ${seat} ${this.#url.host}`, { ifAvailable: true }, lock => {
+        resolve(lock && !signal.aborted);
+        return lock && new Promise(leave => signal.aborted ? leave() : signal.addEventListener('abort', leave));
+      }));
+      if (mine) return true;
+    }
   }
 
   // What a callback throws ends no connection.
@@ -134,9 +167,10 @@ export class Push {
 
   async #get(signal, Accept) {
     const { init } = this.#options;
-    const answer = await fetch(this.#address(), { cache: 'no-store', ...init, headers: { ...init?.headers, Accept }, signal });
-    const { status, headers } = answer, later = headers.get('Retry-After');
-    if (![200, 304, 408].includes(status)) throw { status, after: later * 1000 || Date.parse(later) - Date.now() };
+    const headers = new Headers(init?.headers);
+    headers.set('Accept', Accept);
+    const answer = await fetch(this.#address(), { cache: 'no-store', ...init, headers, signal });
+    if (![200, 304, 408].includes(answer.status)) throw { status: answer.status, after: later(answer) };
     return answer;
   }
 
@@ -146,13 +180,14 @@ export class Push {
       socket.binaryType = 'arraybuffer';
       signal.onabort = () => { socket.close(); reject(); };
       if (signal.aborted) signal.onabort();
-      socket.onopen = alive;
+      socket.onopen = () => alive();
       socket.onclose = ({ reason }) => reject({ status: parseInt(reason) });
       // "name: value" lines, an empty one, the message
       socket.onmessage = ({ data }) => {
         const text = typeof data == 'string' ? data : new TextDecoder('latin1').decode(data);
         const end = text.indexOf('\n\n');
-        if (!end) return alive(2);  // with each ping
+        alive();
+        if (!end) return;  // with each ping
         const fields = Object.fromEntries(text.slice(0, end).split('\n').map(line => line.split(/: (.*)/)));
         this.#deliver(signal, fields.id ?? fields.position, fields.id && data.slice(end + 2), fields.event, fields['content-type']);
       };
@@ -172,7 +207,8 @@ export class Push {
       rest = lines.pop();
       for (const line of lines) {
         const [, name, value] = /^([^:]*):? ?(.*)/s.exec(line);
-        if (name == 'data') (data ??= []).push(value);
+        if (line.startsWith(': position ')) this.#deliver(signal, line.slice(11));
+        else if (name == 'data') (data ??= []).push(value);
         else if (name == 'id') id = value;
         else if (name == 'event') event = value;
         else if (name == 'retry') this.#retry = +value || this.#retry;

@@ -327,6 +327,53 @@ def dead(world):
         return f"noticed and caught up after {time.monotonic() - began:.1f} s"
 
 
+def dead_at_once(world):
+    """So is one that dies before its first ping."""
+    with world.proxied() as (tab, proxy):
+        listen_at(tab, "/demo/dead-at-once", ["websocket"], {"silence": 700})
+        tab.until("push.state == 'open' && push.id")
+        proxy.deafen()
+        world.publish("dead-at-once", 1)
+        began = time.monotonic()
+        tab.until("seen.length == 1")
+        return f"noticed and caught up after {time.monotonic() - began:.1f} s"
+
+
+def seventh_tab(world):
+    """A browser has six connections to a host over HTTP/1.1: however many tabs listen, all hear, and pages still load."""
+    with contextlib.ExitStack() as tabs:
+        listeners = [tabs.enter_context(world.tab("/index.html")) for _ in range(8)]
+        for tab in listeners:
+            listen_at(tab, "/demo/tabs", ["sse"], {})
+        for tab in listeners:
+            tab.until("push.state == 'open'")
+        world.publish("tabs", 1, 2)
+        for tab in listeners:
+            tab.until("seen.length == 2")
+        tabs.enter_context(world.tab("/index.html"))
+        tab.run("push.send('3')")
+        for tab in listeners:
+            tab.until("seen.length == 3")
+        return f"3 messages in each of {len(listeners)}"
+
+
+def shared_counter(world):
+    """Two counters of one channel, of which the second comes late, and a third who publishes there: all is counted, once."""
+    tally = "[...document.querySelectorAll('.counters li')].map(c => ['received', 'lost', 'twice'].map(n => c.querySelector(`[data-is=${n}]`).textContent).join())"
+    with world.tab("/counter.html?channel=shared") as first:
+        first.until("document.querySelectorAll('.badge[data-state=open]').length == 3")
+        first.run("document.getElementById('many').click()")
+        first.until(f"{tally}.every(t => t == '20,0,0')")
+        with world.tab("/counter.html?channel=shared") as second:
+            second.until(f"{tally}.every(t => t == '20,0,0')")
+            second.run("document.getElementById('many').click()")
+            world.publish("shared", 1000)
+            first.run("document.getElementById('many').click()")
+            for tab in (first, second):
+                tab.until(f"{tally}.every(t => t == '61,0,0')")
+        return "61 messages in both, none lost or twice"
+
+
 def better_again(world):
     """After ten minutes with a lesser transport the first is tried again."""
     with world.proxied() as (tab, proxy):
@@ -477,7 +524,7 @@ ON_EACH = (counter, chat, ended_from_outside, other_origin, no_network, server_r
 CASES = [*((case, transport) for case in ON_EACH for transport in TRANSPORTS),
          # A poll learns its place only from its first answer.
          (before_the_first, "websocket"), (before_the_first, "sse"),
-         (any_transport,), (falls_back, "websocket"), (falls_back, "sse"), (swallowed,), (dead,), (better_again,), (waits_as_told,), (event_source,),
+         (any_transport,), (falls_back, "websocket"), (falls_back, "sse"), (swallowed,), (dead,), (dead_at_once,), (seventh_tab,), (shared_counter,), (better_again,), (waits_as_told,), (event_source,),
          *((case, path) for case in (gap_alone, quiet) for path in ("quick304", "quick408"))]
 
 

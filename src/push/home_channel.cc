@@ -13,23 +13,31 @@ SipKey second(const SipKey& secret) noexcept {
 
 }  // namespace
 
-const PublishResult* IdempotencyKeys::find(const SipKey& secret, std::string_view key,
-                                           int64_t now_ns) noexcept {
+const IdempotencyKeys::Entry* IdempotencyKeys::find(const SipKey& secret, std::string_view key,
+                                                    int64_t now_ns) noexcept {
   age(now_ns);
   const uint64_t low = sipHash13(secret, key);
   const uint64_t high = sipHash13(second(secret), key);
   for (const Entry& entry : entries_) {
-    if (entry.low == low && entry.high == high) return &entry.result;
+    if (entry.low == low && entry.high == high) return &entry;
   }
   return nullptr;
 }
 
-void IdempotencyKeys::remember(const SipKey& secret, std::string_view key, int64_t now_ns,
+void IdempotencyKeys::remember(const SipKey& secret, std::string_view key, uint64_t content, int64_t now_ns,
                                const PublishResult& result, uint32_t most) {
   if (entries_.size() >= most) entries_.erase(entries_.begin());
   if (entries_.size() == entries_.capacity())
     entries_.reserve(std::min<size_t>(std::max<size_t>(2, entries_.size() * 2), most));
-  entries_.push_back({sipHash13(secret, key), sipHash13(second(secret), key), now_ns, result});
+  entries_.push_back({sipHash13(secret, key), sipHash13(second(secret), key), content, now_ns, result});
+}
+
+uint64_t IdempotencyKeys::contentHash(const SipKey& secret, const Publication& publication) noexcept {
+  uint64_t hash = 0;
+  for (const std::string_view part : {publication.payload.view(), std::string_view(publication.content_type),
+                                      std::string_view(publication.event)})
+    hash = sipHash13({secret.low ^ hash, secret.high}, part);
+  return hash;
 }
 
 void IdempotencyKeys::age(int64_t now_ns) noexcept {

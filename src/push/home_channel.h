@@ -21,12 +21,16 @@ class IdempotencyKeys {
   static constexpr int64_t kAgeNs = 3600 * int64_t{1'000'000'000};
   struct Entry {
     uint64_t low, high;
+    uint64_t content;  // a hash of the message
     int64_t since_ns;
     PublishResult result;
   };
-  const PublishResult* find(const SipKey& secret, std::string_view key, int64_t now_ns) noexcept;
-  void remember(const SipKey& secret, std::string_view key, int64_t now_ns, const PublishResult& result,
-                uint32_t most);
+  const Entry* find(const SipKey& secret, std::string_view key, int64_t now_ns) noexcept;
+  // `content`: contentHash() of the publication.
+  void remember(const SipKey& secret, std::string_view key, uint64_t content, int64_t now_ns,
+                const PublishResult& result, uint32_t most);
+  // Of what makes a publication the same message: payload, type and event.
+  static uint64_t contentHash(const SipKey& secret, const Publication& publication) noexcept;
   void age(int64_t now_ns) noexcept;
   bool empty() const noexcept { return entries_.empty(); }
   size_t bytes() const noexcept { return entries_.capacity() * sizeof(Entry); }

@@ -91,12 +91,13 @@ struct Publication {
   // The channel's history from now on. 0 messages: none.
   uint32_t history_messages = 10;
   uint32_t history_s = 3600;  // 0: whatever its age
-  // A key that the channel has seen is answered as the first time, and nothing is published.
+  // A key that the channel has seen is answered as the first time, and nothing is published; or refused
+  // (kKeyReused) where payload, type or event are others than then.
   std::string idempotency_key;
   uint32_t wait_ms = 0;  // answer when it has been delivered to all, or after this time; 0: at once
 };
 
-enum class PublishStatus : uint8_t { kPublished, kTooManyChannels, kOverloaded, kNoMemory };
+enum class PublishStatus : uint8_t { kPublished, kTooManyChannels, kOverloaded, kNoMemory, kKeyReused };
 
 struct ChannelInfo {
   bool exists = false;

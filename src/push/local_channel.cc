@@ -68,12 +68,10 @@ void LocalChannel::onAttached(Snapshot snapshot) noexcept {
 
 void LocalChannel::onBarrier(uint32_t number) noexcept {
   ListHook ready;
-  for (ListHook* hook = waiting_.next; hook != &waiting_;) {
-    Subscriber& subscriber = of(*hook);
-    hook = hook->next;
-    if (waitingOf(subscriber)->barrier > number) continue;
-    subscriber.hook_.unlink();
-    ready.insertBefore(subscriber.hook_);
+  while (waiting_.linked() && waitingOf(of(*waiting_.next))->barrier <= number) {
+    ListHook& first = *waiting_.next;
+    first.unlink();
+    ready.insertBefore(first);
   }
   while (ready.linked()) {
     Subscriber& subscriber = of(*ready.next);
@@ -147,7 +145,7 @@ LocalChannel::Begin LocalChannel::afterId(const MessageId& id) const noexcept {
     result.gap = trimmed_time_s_ > id.time_s;
     result.told = {id, 0, {}};
     if (result.gap) return result;
-    while (result.seq < last_.seq && ring_.at(result.seq + 1)->id().time_s <= id.time_s) ++result.seq;
+    result.seq = lastOfTime(id.time_s);
     return result;
   }
   if (id.epoch != last_.epoch || id.seq > last_.seq) return unknown(id);
@@ -157,6 +155,17 @@ LocalChannel::Begin LocalChannel::afterId(const MessageId& id) const noexcept {
   result.gap = true;
   result.told = {id, result.seq - id.seq, {}};
   return result;
+}
+
+// The last message of the history that is no younger than a time. Times never go back from one message to the
+// next.
+uint64_t LocalChannel::lastOfTime(int64_t time_s) const noexcept {
+  uint64_t older = history_first_ - 1;
+  for (uint64_t younger = last_.seq + 1; younger - older > 1;) {
+    const uint64_t middle = older + (younger - older) / 2;
+    (ring_.at(middle)->id().time_s <= time_s ? older : younger) = middle;
+  }
+  return older;
 }
 
 LocalChannel::Begin LocalChannel::unknown(const MessageId& id) const noexcept {

@@ -23,7 +23,8 @@ class LoopShard;
 // Subscribers stand in one of these lists: `todo_` (the sweep comes to them), `done_` (it has been with them
 // in this round), `replay_` (they catch up, a piece at a time beside the others, and are done then),
 // `blocked_` (until resume()). A round gives each of `todo_` all that it lacks; when it is over and newer
-// messages have come, `done_` becomes `todo_`. Those who wait for home's answer stand in `waiting_`.
+// messages have come, `done_` becomes `todo_`. Those who wait for home's answer stand in `waiting_`, in the
+// order in which the answers come.
 //
 // Any call of a subscriber may unsubscribe, destroy or subscribe any others of the shard, so nothing is held
 // across one but what LoopShard::Guard watches. The ring and the channel itself change only when no call is
@@ -123,6 +124,7 @@ class LocalChannel : public Named<LocalChannel> {
   void begin(Subscriber& subscriber, const SubscribeOptions& options, bool asked) noexcept;
   Begin beginOf(const Start& start) const noexcept;
   Begin afterId(const MessageId& id) const noexcept;
+  uint64_t lastOfTime(int64_t time_s) const noexcept;
   Begin unknown(const MessageId& id) const noexcept;
   MessageId idBefore(uint64_t next_seq) const noexcept;
 

@@ -88,12 +88,16 @@ void MemoryBroker::barrier(const ChannelKey& key, uint32_t number) noexcept {
 
 // --- publishing -----------------------------------------------------------------------------------------
 
-// A key that the channel knows is answered as the first time.
-bool MemoryBroker::answerRepeated(HomeChannel* channel, const PublishRequest& request) noexcept {
+// A key that the channel knows is answered as the first time; with another message it is refused.
+bool MemoryBroker::answerKnownKey(HomeChannel* channel, const PublishRequest& request) noexcept {
   const std::string& key = request.publication.idempotency_key;
   if (channel == nullptr || channel->keys == nullptr || key.empty()) return false;
-  if (const PublishResult* known = channel->keys->find(hub_.key, key, hub_.host.nowNs())) {
-    PublishResult result = *known;
+  if (const IdempotencyKeys::Entry* known = channel->keys->find(hub_.key, key, hub_.host.nowNs())) {
+    if (known->content != IdempotencyKeys::contentHash(hub_.key, request.publication)) {
+      refuse(request, PublishStatus::kKeyReused, channel);
+      return true;
+    }
+    PublishResult result = known->result;
     result.repeated = true;
     leaveQueue(request);
     answer(request.origin, request.call, result);
@@ -112,6 +116,8 @@ void MemoryBroker::publishNow(const ChannelKey& key, HomeChannel* channel,
   if (channel == nullptr) return refuse(request, PublishStatus::kTooManyChannels, nullptr);
   leaveQueue(request);
   const int64_t now_ns = hub_.host.nowNs();
+  const std::string& key_text = publication.idempotency_key;
+  const uint64_t content = key_text.empty() ? 0 : IdempotencyKeys::contentHash(hub_.key, publication);
   MessageId id = channel->last;
   id.time_s = std::max(id.time_s, hub_.host.unixSeconds());
   ++id.seq;
@@ -125,7 +131,7 @@ void MemoryBroker::publishNow(const ChannelKey& key, HomeChannel* channel,
   result.published_ns = now_ns;
   result.channel = infoOf(*channel);
   result.queued = request.queued;
-  if (!publication.idempotency_key.empty()) remember(*channel, publication.idempotency_key, now_ns, result);
+  if (!key_text.empty()) remember(*channel, key_text, content, now_ns, result);
   uint64_t ticket = 0;
   if (publication.wait_ms > 0) {
     result.all_delivered = channel->attachments.empty();
@@ -158,12 +164,12 @@ void MemoryBroker::deliver(HomeChannel& channel, const Message::Ref& message, ui
   }
 }
 
-void MemoryBroker::remember(HomeChannel& channel, std::string_view key, int64_t now_ns,
+void MemoryBroker::remember(HomeChannel& channel, std::string_view key, uint64_t content, int64_t now_ns,
                             const PublishResult& result) {
   if (hub_.options.max_idempotency_keys == 0) return;
   if (channel.keys == nullptr) channel.keys = std::make_unique<IdempotencyKeys>();
   const size_t before = channel.keys->bytes();
-  channel.keys->remember(hub_.key, key, now_ns, result, hub_.options.max_idempotency_keys);
+  channel.keys->remember(hub_.key, key, content, now_ns, result, hub_.options.max_idempotency_keys);
   hub_.held_bytes.fetch_add(static_cast<int64_t>(channel.keys->bytes() - before), std::memory_order_relaxed);
 }
 

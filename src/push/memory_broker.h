@@ -63,7 +63,7 @@ class MemoryBroker final : public Broker {
   void detachHere(uint32_t from, const ChannelKey& key) noexcept;
   void acknowledgeHere(uint64_t ticket, uint32_t delivered, int64_t last_ns, bool all) noexcept;
   void publishHere(const ChannelKey& key, PublishRequest&& request) noexcept;
-  bool answerRepeated(HomeChannel* channel, const PublishRequest& request) noexcept;
+  bool answerKnownKey(HomeChannel* channel, const PublishRequest& request) noexcept;
   void publishNow(const ChannelKey& key, HomeChannel* channel, PublishRequest&& request) noexcept;
   bool fits(const Publication& publication) const noexcept;
   void refuse(const PublishRequest& request, PublishStatus status, const HomeChannel* channel) noexcept;
@@ -82,7 +82,8 @@ class MemoryBroker final : public Broker {
   void wake(const ChannelKey& key) noexcept;
   void wakeAll(uint32_t shard) noexcept;
   void deliver(HomeChannel& channel, const Message::Ref& message, uint64_t ticket) noexcept;
-  void remember(HomeChannel& channel, std::string_view key, int64_t now_ns, const PublishResult& result);
+  void remember(HomeChannel& channel, std::string_view key, uint64_t content, int64_t now_ns,
+                const PublishResult& result);
   void forgetKeys(HomeChannel& channel) noexcept;
   uint64_t makeWait(uint32_t from, CallId call, const HomeChannel& channel, const PublishResult& result,
                     uint32_t wait_ms) noexcept;

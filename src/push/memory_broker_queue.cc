@@ -33,7 +33,7 @@ void MemoryBroker::publish(const ChannelKey& key, Publication publication, CallI
 void MemoryBroker::publishHere(const ChannelKey& key, PublishRequest&& request) noexcept {
   if (stopped_) return;
   HomeChannel* channel = channels_.find(key.name.view(), key.hash);
-  if (answerRepeated(channel, request)) return;
+  if (answerKnownKey(channel, request)) return;
   PublishLine* line = queue_.find(key);
   if (line == nullptr && fullFor(channel) == kRoom) return publishNow(key, channel, std::move(request));
   const HubOptions& limits = hub_.options;
@@ -99,7 +99,7 @@ bool MemoryBroker::advance(PublishLine& line, uint32_t& budget) noexcept {
     waits_for = kRoom;
     PublishRequest request = queue_.pop(line);
     request.queued = true;
-    if (!answerRepeated(channel, request)) publishNow(line.key(), channel, std::move(request));
+    if (!answerKnownKey(channel, request)) publishNow(line.key(), channel, std::move(request));
   }
   queue_.close(line);
   return false;

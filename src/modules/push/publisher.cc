@@ -45,6 +45,8 @@ Refusal refusalOf(PublishStatus status) noexcept {
       return Refusal::kChannels;
     case PublishStatus::kNoMemory:
       return Refusal::kMemory;
+    case PublishStatus::kKeyReused:
+      return Refusal::kField;
     case PublishStatus::kOverloaded:
     case PublishStatus::kPublished:
       break;
@@ -113,6 +115,8 @@ int statusOf(const PublishResult& result) noexcept {
       return result.channel.subscribers > 0 ? 201 : 202;
     case PublishStatus::kNoMemory:
       return 507;
+    case PublishStatus::kKeyReused:
+      return 422;
     case PublishStatus::kTooManyChannels:
     case PublishStatus::kOverloaded:
       break;
@@ -126,6 +130,8 @@ std::string_view textOf(PublishStatus status) noexcept {
       return "there are as many channels as there may be";
     case PublishStatus::kNoMemory:
       return "there is no memory for the message";
+    case PublishStatus::kKeyReused:
+      return "this idempotency key came with another message before";
     case PublishStatus::kOverloaded:
       return "too many messages wait to be delivered";
     case PublishStatus::kPublished:

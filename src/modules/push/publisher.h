@@ -79,7 +79,7 @@ class Publisher {
       std::make_shared<std::vector<PublishCounters>>();
 };
 
-// The status of an answer: 201, 202, 503 or 507.
+// The status of an answer: 201, 202, 422, 503 or 507.
 int statusOf(const ::roost::push::PublishResult& result) noexcept;
 // What a client is told that publishes faster than it may.
 constexpr std::string_view kTooFast = "you publish to this channel faster than you may";

@@ -358,11 +358,22 @@ def test_repeat_is_answered_as_the_first(push):
     channel = fresh()
     first = publish(push, f"/pub/{channel}", Idempotency_Key="one")
     publish(push, f"/pub/{channel}")
-    again = publish(push, f"/pub/{channel}", b"something else", Idempotency_Key="one")
+    again = publish(push, f"/pub/{channel}", Idempotency_Key="one")
     assert (first.status, again.status) == (202, 202)
     assert "Idempotency-Replayed" not in first and again["Idempotency-Replayed"] == "true"
     assert numbers(again)[3] == numbers(first)[3]
     assert numbers(push.ask(f"/pub/{channel}"))[0] == 2
+
+
+@pytest.mark.parametrize("body, fields", [(b"something else", {}), (b"hello", {"Content_Type": "text/x-other"}),
+                                          (b"hello", {"X_EventSource_Event": "other"}), (b"", {})])
+def test_a_key_with_another_message(push, body, fields):
+    channel = fresh()
+    assert publish(push, f"/pub/{channel}", Idempotency_Key="one").status == 202
+    refused = publish(push, f"/pub/{channel}", body, Idempotency_Key="one", **fields)
+    assert refused.status == 422 and refused.body == b"this idempotency key came with another message before\n"
+    assert numbers(push.ask(f"/pub/{channel}"))[0] == 1
+    assert publish(push, f"/pub/{channel}", Idempotency_Key="one")["Idempotency-Replayed"] == "true"
 
 
 def test_keys_are_a_channels_own(push):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Known {
   uint32_t history_messages = 0;
   uint32_t history_s = 0;
   uint32_t publisher = 0;  // the shard
+  uint64_t asked = 0;      // the how manieth publication that was asked for
   struct Receipt {
     int64_t begun_ns;  // when who got it had subscribed
     int64_t at_ns;
@@ -160,6 +162,7 @@ class Schedule {
   void publish(uint32_t shard, uint32_t name, bool probe = false);
   void published(uint32_t name, uint64_t number, const Known& policy, bool waits, bool probe,
                  const std::string& key, const PublishResult& result);
+  uint64_t numberFor(const std::string& key);
   void refused(const Known& policy, bool probe, PublishStatus status);
   void subscribe(uint32_t shard);
   void begin(Client& client);
@@ -202,7 +205,8 @@ class Schedule {
   std::vector<MessageId> ids_;
   std::vector<Claim> claims_;
   std::vector<std::pair<std::string, MessageId>> keys_, repeats_;  // idempotency keys with the ids they gave
-  uint64_t last_client_ = 0, last_number_ = 0, answers_due_ = 0;
+  std::map<std::string, std::vector<uint64_t>> keyed_;  // what was asked to be published with a key
+  uint64_t last_client_ = 0, last_number_ = 0, last_asked_ = 0, answers_due_ = 0;
   int depth_ = 0;
   bool shut_ = false;
   std::string wrong_;
@@ -276,9 +280,12 @@ void Schedule::act(uint32_t shard) {
 
 void Schedule::publish(uint32_t shard, uint32_t name, bool probe) {
   Publication publication;
-  const uint64_t number = ++last_number_;
-  publication.payload = BufferRef::copyOf(std::to_string(number));
   Known policy;
+  policy.asked = ++last_asked_;
+  if (chance(5) && !probe) publication.idempotency_key = nameOf(name) + std::to_string(random(3));
+  const std::string key = publication.idempotency_key;
+  const uint64_t number = numberFor(key);
+  publication.payload = BufferRef::copyOf(std::to_string(number));
   policy.publisher = shard;
   policy.at_ns = host_.nowNs();  // asked; published, once that is known
   policy.history_messages = static_cast<uint32_t>(random(6));
@@ -286,8 +293,6 @@ void Schedule::publish(uint32_t shard, uint32_t name, bool probe) {
   publication.history_messages = policy.history_messages;
   publication.history_s = policy.history_s;
   if (chance(10)) publication.wait_ms = 1 + static_cast<uint32_t>(random(3000));
-  if (chance(5) && !probe) publication.idempotency_key = nameOf(name) + std::to_string(random(3));
-  const std::string key = publication.idempotency_key;
   const bool waits = publication.wait_ms > 0;
   ++answers_due_;
   hub_->shard(shard).publish(nameOf(name), std::move(publication),
@@ -300,6 +305,8 @@ void Schedule::publish(uint32_t shard, uint32_t name, bool probe) {
 
 void Schedule::published(uint32_t name, uint64_t number, const Known& policy, bool waits, bool probe,
                          const std::string& key, const PublishResult& result) {
+  if (result.status == PublishStatus::kKeyReused && keyed_[key].size() < 2)
+    fail("{} came with one message only", key);
   if (result.status != PublishStatus::kPublished) return refused(policy, probe, result.status);
   if (result.repeated) {
     repeats_.emplace_back(key, result.id);
@@ -319,6 +326,7 @@ void Schedule::published(uint32_t name, uint64_t number, const Known& policy, bo
   known.history_messages = policy.history_messages;
   known.history_s = policy.history_s;
   known.publisher = policy.publisher;
+  known.asked = policy.asked;
   if (result.queued) ++tally_.queued;
   seen(result.id);
   claims_.push_back({Claim::Kind::kSubscribers, &making, 0, result.id.seq, result.published_ns,
@@ -328,6 +336,14 @@ void Schedule::published(uint32_t name, uint64_t number, const Known& policy, bo
                        result.delivered, host_.nowNs()});
   if (waits && !result.all_delivered && result.delivered > known.receipts.size())
     fail("{} was delivered to {} of {}", result.id.text(), known.receipts.size(), result.delivered);
+}
+
+// What to publish with a key: as often as not what came with it before.
+uint64_t Schedule::numberFor(const std::string& key) {
+  if (key.empty()) return ++last_number_;
+  std::vector<uint64_t>& before = keyed_[key];
+  if (before.empty() || chance(30)) before.push_back(++last_number_);
+  return before[random(before.size())];
 }
 
 void Schedule::refused(const Known& policy, bool probe, PublishStatus status) {
@@ -787,11 +803,11 @@ void Schedule::judge() {
       if (i > 0 && making->log[i].time_s < making->log[i - 1].time_s) fail("time went backwards");
       if (i > 0 && making->log[i].at_ns <= making->log[i - 1].at_ns) fail("out of order");
     }
-    std::vector<uint64_t> before(shards_);  // numbers, by publisher
+    std::vector<uint64_t> before(shards_);  // by publisher
     for (const Known& known : making->log) {
       uint64_t& last = before[known.publisher];
-      if (known.number <= last) fail("{} of one publisher behind {}", known.number, last);
-      last = known.number;
+      if (known.asked <= last) fail("{} of one publisher behind {}", known.asked, last);
+      last = known.asked;
     }
   }
   for (const Claim& claim : claims_) judge(claim);

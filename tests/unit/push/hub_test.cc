@@ -225,6 +225,17 @@ TEST_CASE("push: a publisher may wait until all have it, and repeat itself") {
   CHECK(answer->all_delivered);
   CHECK(answer->delivered == 2);
   CHECK(answer->last_delivery_ns == 5'000'000);
+  for (const char* other : {"b", ""}) {
+    CHECK(world.publish(other, 1, [](Publication& made) { made.idempotency_key = "k"; }).status ==
+          PublishStatus::kKeyReused);
+  }
+  CHECK(world
+            .publish("a", 1,
+                     [](Publication& made) {
+                       made.idempotency_key = "k";
+                       made.event = "other";
+                     })
+            .status == PublishStatus::kKeyReused);
   const PublishResult again = world.publish("a", 1, [](Publication& made) { made.idempotency_key = "k"; });
   CHECK(again.repeated);
   CHECK(again.id == answer->id);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/sip_hash.h"
 #include "http/exchange.h"
 #include "http/prepared_response.h"
 #include "metrics/counter.h"
@@ -38,6 +39,12 @@ struct SubscribeCounters {
   metrics::Counter* gaps;
   metrics::Counter* slow;     // times that a client did not take what it was sent
   metrics::Counter* refused;  // by a limit
+};
+
+// Clients choose the paths, and must not be able to choose ones that collide.
+struct PathHash {
+  size_t operator()(const std::string& path) const noexcept { return sipHash13(key, path); }
+  SipKey key = SipKey::random();
 };
 
 class DeskRef;
@@ -91,8 +98,8 @@ class Desk {
   const SubscribeCounters counters_;
   const std::vector<std::shared_ptr<const http::HeadFilter>> head_filters_;
   uint64_t random_;
-  std::unordered_map<std::string, std::unique_ptr<Place>> places_;  // by path, where filters look at it
-  std::unique_ptr<Place> everywhere_;                               // where there are none
+  std::unordered_map<std::string, std::unique_ptr<Place>, PathHash> places_;  // where filters look at paths
+  std::unique_ptr<Place> everywhere_;                                         // where there are none
 };
 
 class DeskRef {

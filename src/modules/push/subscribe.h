@@ -35,6 +35,7 @@ struct SubscribeOptions {
   uint32_t retry_ms = 3'000;            // 0: no hint
   uint32_t retry_after_s = 5;           // where a limit refuses
   uint32_t ping_interval_ms = 30'000;   // of a WebSocket; 0: none
+  bool gap_messages = true;             // to WebSockets whose subprotocol knows no event of that name
   std::vector<std::string> origins = {"same"};  // that may open one, as http::OriginPolicy has them
   std::string id_header;                        // empty: none
   std::string id_query;                         // likewise

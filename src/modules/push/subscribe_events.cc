@@ -43,11 +43,11 @@ class Events final : public http::ExchangeListener, public hub::Subscriber, publ
     const HubCall call;
     http::ResponseHead head = streamHead();
     exchange_.begin(head, false);
-    // The id lets a client go on from here even where no event comes before it loses the connection.
-    std::string text = ": hi\n\n";
+    // No empty line before the first event: some readers take each block for a message, whatever stands in
+    // it. Those that look into comments can go on from this position where they have had no event yet.
+    std::string text = ": hi\n: position " + position.text() + "\n";
     if (const uint32_t retry_ms = desk().options().retry_ms; retry_ms != 0)
       text += fmt::format("retry: {}\n", retry_ms + desk().some(retry_ms / 4 + 1));
-    text += "id: " + position.text() + "\n\n";
     if (exchange_.send(text, false) == http::SendResult::kClosed) return;
     exchange_.park();
     beat();
@@ -82,7 +82,7 @@ class Events final : public http::ExchangeListener, public hub::Subscriber, publ
   }
   void onDeadline() noexcept override {
     if (over_) return;
-    exchange_.send(std::string_view(":\n\n"), false);
+    exchange_.send(std::string_view(":\n"), false);
     if (!over_) beat();
   }
   void onAbort(http::AbortReason) noexcept override {

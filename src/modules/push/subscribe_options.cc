@@ -69,6 +69,7 @@ Result<SubscribeOptions> SubscribeOptions::fromConfig(config::Node node, const s
   options.retry_ms = number(node["retry_ms"]);
   options.retry_after_s = number(node["retry_after_s"]);
   options.ping_interval_ms = number(node["ping_interval_ms"]);
+  options.gap_messages = node["gap_messages"].asBool();
   options.origins.clear();
   const config::Node origins = node["origins"];
   for (size_t i = 0; i < origins.size(); ++i) options.origins.push_back(origins.at(i).asString());

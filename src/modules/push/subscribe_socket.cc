@@ -115,6 +115,7 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
   Delivery onGap(const hub::Gap& gap) noexcept override {
     const HubCall call;
     desk_->counters().gaps->add();
+    if (form_ != kMetaFrameForm && !desk_->options().gap_messages) return Delivery::kAccepted;
     return send(gapFrame(gap, static_cast<Form>(form_)));
   }
   void onEnd(EndReason reason) noexcept override {

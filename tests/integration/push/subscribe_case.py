@@ -19,6 +19,7 @@ SUBSCRIBE = {"http": {"sites": [{"host": ["*"], "routes": [
     {"path": "/pub/{channel}", "push_publish": {}},
     {"path": "/short/{channel}", "push_publish": {"history": {"messages": 3}}},
     {"path": "/sub/{channel}", "push_subscribe": {}},
+    {"path": "/nogaps/{channel}", "push_subscribe": {"gap_messages": False}},
     {"path": "/new/{channel}", "push_subscribe": {"first_message": "newest"}},
     {"path": "/last2/{channel}", "push_subscribe": {"first_message": 2}},
     {"path": "/quick/{channel}", "push_subscribe": {"timeout_ms": 300, "timeout_status": 408}},
@@ -133,12 +134,18 @@ class Stream:
         """The fields of the next block as they stand, [(name, value)]; comments have no name. None at the end."""
         while "\n\n" not in self.text:
             if self.ended:
-                assert self.text == ""
+                assert all(line == "" or line.startswith((":", "retry: ")) for line in self.text.split("\n")), self.text
                 return None
             self._more()
         block, self.text = self.text.split("\n\n", 1)
         assert "\r" not in block
         return [tuple(line.split(": ", 1)) if not line.startswith(":") else ("", line[1:]) for line in block.split("\n")]
+
+    def position(self):
+        """Where it says that it begins, in a comment."""
+        while not (found := re.search(r"^: position (\S+)\n", self.text, re.MULTILINE)):
+            self._more()
+        return found[1]
 
     def event(self):
         """The next event: (id, event, data); None at the end."""

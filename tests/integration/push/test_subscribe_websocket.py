@@ -91,6 +91,17 @@ def test_gap(push, meta):
         assert ws.read()[1].endswith(b"3")
 
 
+@pytest.mark.parametrize("fields, told", [([], False), (["Sec-WebSocket-Protocol: ws+meta.nchan"], False),
+                                          (["Sec-WebSocket-Protocol: ws+meta.nchan, position"], True)])
+def test_gap_messages_may_be_left_out(push, fields, told):
+    """Among the messages of clients that could not tell one from a message."""
+    channel = fresh()
+    ids = [publish(push, channel, str(number), "/short/") for number in range(6)]
+    with socket(push, f"/nogaps/{channel}?last_event_id={ids[1]}", fields=fields) as ws:
+        assert (b"event: gap" in ws.read()[1]) == told
+        assert ws.read()[1].endswith(b"3" if told else b"4")
+
+
 @pytest.mark.parametrize("waits", [False, True])
 def test_as_nchan_has_it(push, waits):
     """Its clients know the lines "id" and "content-type" and no others: not "event", not for a gap, and no position."""

@@ -39,6 +39,9 @@ class PushReader(Reader):
         ran = subprocess.run([sys.executable, "-c", self.here(text)], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
         self.check(expected, ran.stdout + ran.stderr, text)
 
+    def nginx(self, text, language, expected):
+        """Tried by test_behind_nginx.py."""
+
     def js(self, text, language, expected):
         assert language == "text", f"what this prints is wanted in a text block:\n{text}"
         text = self.here(text)

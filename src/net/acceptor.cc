@@ -1,6 +1,5 @@
 #include "net/acceptor.h"
 
-#include <fcntl.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
@@ -12,6 +11,13 @@
 #include "log/log.h"
 
 namespace roost::net {
+namespace {
+
+bool meansNoRoom(int sys_errno) noexcept {
+  return sys_errno == EMFILE || sys_errno == ENFILE || sys_errno == ENOMEM;
+}
+
+}  // namespace
 
 bool RoundRobinSink::accepts() noexcept {
   for (size_t tried = 0; tried < targets_.size(); ++tried) {
@@ -50,13 +56,15 @@ Acceptor::~Acceptor() {
   releaseSpares();
 }
 
-// All or none: a part of them would be missed by whoever has a better use.
+// All or none: a part of them would be missed by whoever has a better use. An eventfd needs nothing but a
+// free descriptor; what keeps it from being made for another reason says nothing about room for clients.
 bool Acceptor::holdSpares() noexcept {
   for (int& fd : spares_) {
-    if (fd < 0) fd = loop_.sys().openAt(AT_FDCWD, "/dev/null", O_RDONLY);
+    if (fd < 0) fd = loop_.sys().eventfdCreate();
     if (fd >= 0) continue;
+    const int error = -fd;
     releaseSpares();
-    return false;
+    return !meansNoRoom(error);
   }
   return true;
 }
@@ -187,8 +195,8 @@ void Acceptor::pause() noexcept {
 // Whether there is a descriptor for a client beyond the spares. Without this look the spares would be taken
 // from those who use them, only to be let go of again at the first client.
 bool Acceptor::hasRoom() noexcept {
-  const int fd = loop_.sys().openAt(AT_FDCWD, "/dev/null", O_RDONLY);
-  if (fd < 0) return false;
+  const int fd = loop_.sys().eventfdCreate();
+  if (fd < 0) return !meansNoRoom(-fd);
   const bool has_spares = holdSpares();
   loop_.sys().closeFd(fd);
   return has_spares;

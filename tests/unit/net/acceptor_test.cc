@@ -217,6 +217,20 @@ TEST_CASE("acceptor: memory running out pauses too, without the spare", "[accept
   CHECK(f.answers(peer));
 }
 
+TEST_CASE("acceptor: goes on after a pause where no file can be opened", "[acceptor][regression]") {
+  for (const int error : {ENOENT, EACCES, EMFILE}) {
+    Fixture f(Acceptor::Trigger::kEdge);
+    f.net.sys.failNth(Call::kOpen, 1, error, 1'000'000);  // no /dev/null in a chroot
+    f.net.sys.failNth(Call::kAccept, 1, ENOBUFS, 1);
+    SimPeer peer = f.client();
+    REQUIRE(f.net.settle());
+    REQUIRE(f.acceptor->counts().pauses == 1);
+    REQUIRE(f.net.pass(100, 1));
+    CHECK(f.acceptor->counts().pauses == 1);
+    CHECK(f.answers(peer));
+  }
+}
+
 TEST_CASE("acceptor: one connection's trouble is not the listener's", "[acceptor]") {
   for (const int error : {ECONNABORTED, EINTR, EPROTO, ENETDOWN}) {
     Fixture f(Acceptor::Trigger::kEdge);

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/localhost.h"
 #include "db/prepared.h"
 
 #if ROOST_MARIADB_CLIENT
@@ -255,22 +257,46 @@ bool isMariaDb(MYSQL* mysql) {
 #endif
 }
 
-bool openSession(const Options& options, const Target& target, SessionUse use, Session& session,
-                 Error& error) {
-  initLibrary();
-  MysqlPtr mysql(mysql_init(nullptr));
-  if (mysql == nullptr) {
-    error = {ErrorKind::kUnavailable, CR_OUT_OF_MEMORY, "HY000", "out of memory"};
-    return false;
-  }
-  setOptions(mysql.get(), options, target, use);
+// What to connect to, one after the other. The library asks the system for localhost's address, which does
+// not know it where there is no hosts file. Only where the certificate's name is to be verified has the
+// library to be given the name.
+std::vector<std::string> hostsOf(const Options& options, const Target& target) {
+  if (!target.unix_socket.empty()) return {"localhost"};
+  if (isLocalhost(target.host) && options.tls.mode != TlsMode::kVerifyName) return {"127.0.0.1", "::1"};
+  return {target.host};
+}
+
+bool nobodyListens(uint32_t error) {
+  return error == CR_CONN_HOST_ERROR || error == CR_CONNECTION_ERROR;
+}
+
+bool connect(MYSQL* mysql, const std::string& host, const Options& options, const Target& target) {
   const bool local = !target.unix_socket.empty();
   const unsigned long flags =
       (static_cast<unsigned long>(options.client_flags) | CLIENT_FOUND_ROWS) & ~CLIENT_MULTI_STATEMENTS;
-  if (mysql_real_connect(
-          mysql.get(), local ? "localhost" : target.host.c_str(), options.user.c_str(),
-          options.password.c_str(), options.database.empty() ? nullptr : options.database.c_str(),
-          local ? 0 : target.port, local ? target.unix_socket.c_str() : nullptr, flags) == nullptr) {
+  return mysql_real_connect(mysql, host.c_str(), options.user.c_str(), options.password.c_str(),
+                            options.database.empty() ? nullptr : options.database.c_str(),
+                            local ? 0 : target.port, local ? target.unix_socket.c_str() : nullptr,
+                            flags) != nullptr;
+}
+
+bool openSession(const Options& options, const Target& target, SessionUse use, Session& session,
+                 Error& error) {
+  initLibrary();
+  MysqlPtr mysql;
+  bool connected = false;
+  for (const std::string& host : hostsOf(options, target)) {
+    if (mysql != nullptr && !nobodyListens(mysql_errno(mysql.get()))) break;
+    mysql.reset(mysql_init(nullptr));
+    if (mysql == nullptr) {
+      error = {ErrorKind::kUnavailable, CR_OUT_OF_MEMORY, "HY000", "out of memory"};
+      return false;
+    }
+    setOptions(mysql.get(), options, target, use);
+    connected = connect(mysql.get(), host, options, target);
+    if (connected) break;
+  }
+  if (!connected) {
     error = unavailable(errorOf(mysql.get()));
     return false;
   }
@@ -283,7 +309,7 @@ bool openSession(const Options& options, const Target& target, SessionUse use, S
     error = unavailable(std::move(error));
     return false;
   }
-  if (!local) session.server.address = addressOf(static_cast<int>(mysql->net.fd));
+  if (target.unix_socket.empty()) session.server.address = addressOf(static_cast<int>(mysql->net.fd));
   if (use != SessionUse::kBlocking && !setDriven(mysql.get(), use)) {
     error = {ErrorKind::kUnavailable, CR_SERVER_LOST, "HY000", "the server has ended the connection at once"};
     return false;

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <utility>
 
+#include "base/localhost.h"
+
 namespace roost::net {
 namespace {
 
@@ -184,6 +186,7 @@ const Resolution* Resolver::find(std::string_view name) noexcept {
   }
   const auto host = hosts_.find(key);
   if (host != hosts_.end()) return &host->second;
+  if (isLocalhost(key)) return &hosts_.find("localhost")->second;
   const auto found = entries_.find(key);
   if (found == entries_.end() || found->second.asked || found->second.answered ||
       found->second.expires_ns <= loop_.nowNs()) {

@@ -35,6 +35,13 @@ def certificates(tmp_path_factory):
     return folder
 
 
+def system_knows(host):
+    try:
+        return bool(socket.getaddrinfo(host, None))
+    except OSError:
+        return False
+
+
 DRIVERS = pytest.mark.parametrize("driver", ["loop", "threads"])
 
 
@@ -42,11 +49,14 @@ DRIVERS = pytest.mark.parametrize("driver", ["loop", "threads"])
 def test_modes(driver, own_mariadb, certificates):
     mariadb = own_mariadb(f"--ssl-cert={certificates}/server.pem", f"--ssl-key={certificates}/server.key", "--max-allowed-packet=24M")
     to = {"user": mariadb.user, "password": mariadb.password, "port": mariadb.port, "database": "sample"}
-    for host, options, works in (
-            ("127.0.0.1", {"tls": "required"}, True), ("127.0.0.1", {"tls": "verify_ca", "ca": certificates / "ca.pem"}, True),
-            ("127.0.0.1", {"tls": "verify_name", "ca": certificates / "ca.pem"}, False), ("localhost", {"tls": "verify_name", "ca": certificates / "ca.pem"}, True),
-            ("localhost", {"tls": "verify_ca", "ca": certificates / "other.pem"}, False), ("localhost", {"tls": "verify_name"}, False),
-            ("localhost", {"tls": "verify_ca"}, False), ("localhost", {"tls": "verify_ca", "ca": certificates / "none.pem"}, False)):
+    cases = [
+        ("127.0.0.1", {"tls": "required"}, True), ("LocalHost", {"tls": "verify_ca", "ca": certificates / "ca.pem"}, True),
+        ("127.0.0.1", {"tls": "verify_name", "ca": certificates / "ca.pem"}, False), ("127.0.0.1", {"tls": "verify_name"}, False),
+        ("localhost", {"tls": "verify_ca", "ca": certificates / "other.pem"}, False),
+        ("localhost", {"tls": "verify_ca"}, False), ("localhost", {"tls": "verify_ca", "ca": certificates / "none.pem"}, False)]
+    if system_knows("localhost"):  # to verify a name, the client library must resolve it itself
+        cases.append(("localhost", {"tls": "verify_name", "ca": certificates / "ca.pem"}, True))
+    for host, options, works in cases:
         if not works:
             with pytest.raises(AssertionError, match="failed unavailable 2026"), Probe(driver, host=host, **options, **to):
                 pass

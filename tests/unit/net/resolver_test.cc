@@ -278,7 +278,8 @@ TEST_CASE("resolver: addresses, localhost and the hosts file are never asked for
   CHECK(f.ask("2001:db8::1") == "known: resolved [2001:db8::1]:0;");
   CHECK(f.ask("inner.TEST") == "known: resolved 192.0.2.9:0;");
   CHECK(f.ask("inner") == "known: resolved 192.0.2.9:0 [::1]:0;");
-  CHECK(f.ask("localhost") == "known: resolved 127.0.0.1:0 [::1]:0;");
+  for (const char* own : {"localhost", "LocalHost.", "app.localhost", "a.b.localhost"})
+    CHECK(f.ask(own) == "known: resolved 127.0.0.1:0 [::1]:0;");
   for (const char* bad : {"", ".", "a..b", "a b", "-/-", ".a"})
     CHECK(f.ask(bad) == "known: not a host name;");
   CHECK(f.ask(std::string(64, 'a')) == "known: not a host name;");

@@ -59,22 +59,9 @@ void Includer::expandObject(Value& object, const std::string& file) {
     if (files_ > kMaxFiles) break;  // said already
     std::optional<Value> value = readIncluded(path, file);
     if (!value) continue;
-    // Lists grow in the order of the files, other things are overwritten by later files.
-    Value merged = std::move(*value);
-    for (const std::string& key : appended_keys_) {
-      Value* later = merged.find(key);
-      Value* earlier = included.find(key);
-      if (later == nullptr || earlier == nullptr || !later->is(Kind::kArray) || !earlier->is(Kind::kArray))
-        continue;
-      earlier->children.insert(earlier->children.end(), std::make_move_iterator(later->children.begin()),
-                               std::make_move_iterator(later->children.end()));
-      later->children = std::move(earlier->children);
-      included.erase(key);
-    }
-    merge(merged, std::move(included));
-    included = std::move(merged);
+    merge(included, std::move(*value), Wins::kLater);
   }
-  merge(object, std::move(included));
+  merge(object, std::move(included), Wins::kEarlier);
 }
 
 std::optional<Value> Includer::readIncluded(const Value& path, const std::string& including_file) {
@@ -105,7 +92,8 @@ std::optional<Value> Includer::readIncluded(const Value& path, const std::string
   return value;
 }
 
-void Includer::merge(Value& into, Value from) const {
+// Lists of appended keys grow by those of `from`, at any depth; objects are merged; of other values one wins.
+void Includer::merge(Value& into, Value from, Wins wins) const {
   std::unordered_map<std::string, size_t> places;
   for (size_t i = 0; i < into.children.size(); ++i) places.emplace(into.children[i].key, i);
   for (Value& member : from.children) {
@@ -116,10 +104,12 @@ void Includer::merge(Value& into, Value from) const {
     }
     Value& own = into.children[place->second];
     if (own.is(Kind::kObject) && member.is(Kind::kObject)) {
-      merge(own, std::move(member));
+      merge(own, std::move(member), wins);
     } else if (own.is(Kind::kArray) && member.is(Kind::kArray) && appended_keys_.count(member.key) > 0) {
       own.children.insert(own.children.end(), std::make_move_iterator(member.children.begin()),
                           std::make_move_iterator(member.children.end()));
+    } else if (wins == Wins::kLater) {
+      own = std::move(member);
     }
   }
 }

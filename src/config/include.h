@@ -34,7 +34,8 @@ class Includer {
   void expand(Value& value, const std::string& file);
   void expandObject(Value& object, const std::string& file);
   std::optional<Value> readIncluded(const Value& path, const std::string& including_file);
-  void merge(Value& into, Value from) const;
+  enum class Wins : uint8_t { kEarlier, kLater };  // of two values under one key, beside objects and lists
+  void merge(Value& into, Value from, Wins wins) const;
 
   const Surroundings& surroundings_;
   const std::set<std::string>& appended_keys_;

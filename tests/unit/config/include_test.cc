@@ -51,6 +51,24 @@ TEST_CASE("lists that grow are put one after the other, own entries first", "[co
   CHECK(strings(result.config->root()["blocks_ip"]) == Strings{"10.0.0.1", "10.0.0.2", "10.0.0.3"});
 }
 
+TEST_CASE("lists below the outermost object grow in the order of the files too", "[config][regression]") {
+  const auto site = [](const std::string& host, const std::string& exempt) {
+    return R"({"http": {"sites": [{"host": [")" + host + R"("]}]}, "limits": {"exempt": [")" + exempt +
+           R"("]}})";
+  };
+  const World world = worldOf({{"/srv/site/conf/a.json", site("a", "10.0.0.2")},
+                               {"/srv/site/conf/b.json", site("b", "10.0.0.3")},
+                               {"/srv/site/conf/c.json", site("c", "10.0.0.4")}});
+  const LoadResult result =
+      world.load(R"({"include": ["a.json", "b.json", "c.json"], "http": {"sites": [{"host": ["own"]}]}})");
+  REQUIRE(result.ok());
+  const Node sites = result.config->root()["http"]["sites"];
+  Strings hosts;
+  for (std::size_t i = 0; i < sites.size(); ++i) hosts.push_back(sites.at(i)["host"].at(0).asString());
+  CHECK(hosts == Strings{"own", "a", "b", "c"});
+  CHECK(strings(result.config->root()["limits"]["exempt"]) == Strings{"10.0.0.2", "10.0.0.3", "10.0.0.4"});
+}
+
 TEST_CASE("other lists replace each other", "[config]") {
   const World world = worldOf({{"/srv/site/conf/a.json", R"({"cpu_affinity": [0, 1]})"}});
   const LoadResult result = world.load(R"({"include": "a.json", "cpu_affinity": [2]})");

@@ -32,6 +32,8 @@ class Blanker {
         const size_t end = text_.find("*/", at_ + 2);
         if (end == std::string::npos) return SyntaxError{at_, "this comment is never closed with */"};
         blank(at_, end + 2);
+      } else if (c == '#') {
+        return SyntaxError{at_, "comments begin with // or stand between /* and */, not behind #"};
       } else if (c == '"') {
         tokens_.push_back({at_, true});
         skipString();

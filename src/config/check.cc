@@ -8,6 +8,8 @@
 #include <map>
 #include <regex>
 
+#include "config/foreign_words.h"
+
 namespace roost::config {
 namespace {
 
@@ -337,7 +339,8 @@ class Checker {
     if (!path.empty()) message += " in " + path;
     // A key of another object is no misspelling of one that happens to look alike.
     const std::string home = homeOf(member.key, schema_.json, "");
-    const std::string hint = home.empty() ? didYouMean(member.key, candidates) : ": it belongs in " + home;
+    std::string hint = home.empty() ? foreignHint(member.key) : ": it belongs in " + home;
+    if (hint.empty()) hint = didYouMean(member.key, candidates);
     errors_.add(member.key_at, message + hint);
   }
 

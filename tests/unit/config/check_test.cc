@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "config/foreign_words.h"
 #include "unit/config/fixture.h"
 
 using namespace roost::config;
@@ -38,6 +39,29 @@ TEST_CASE("an unknown key that belongs elsewhere is told where", "[config]") {
   CHECK(onlyError(R"({"max_body_size": 1})") == "unknown key \"max_body_size\": it belongs in \"http\"");
   CHECK(onlyError(R"({"http": {"task_processes": 1}})") ==
         "unknown key \"task_processes\" in http: it belongs in the outermost object");
+}
+
+TEST_CASE("a key of nginx's or Caddy's is told with the one that it is here", "[config][regression]") {
+  CHECK(onlyError(R"({"http": {"server_name": "a"}})") ==
+        "unknown key \"server_name\" in http: write \"host\" in an entry of http.sites");
+  CHECK(onlyError(R"({"http": {"keepalive_timeout": 1}})") ==
+        "unknown key \"keepalive_timeout\" in http: write http.keep_alive_timeout_ms");
+  CHECK(onlyError(R"({"events": {}})").find("worker_connections") != std::string::npos);
+  for (const char* proxies : {"proxy_pass", "upstream", "reverse_proxy"}) {
+    const std::string error = onlyError(route(R"("path": "/", ")" + std::string(proxies) + R"(": "x")"));
+    CHECK(error.find("forwards no requests") != std::string::npos);
+  }
+  CHECK(onlyError(R"({"ssl_certificate": "x"})").find("does not speak TLS yet") != std::string::npos);
+  CHECK(onlyError(route(R"("path": "/", "file_server": {})")).find("write \"static\"") != std::string::npos);
+}
+
+TEST_CASE("no word of another server's is a key here", "[config]") {
+  for (const char* word : {"server_name", "location", "proxy_pass", "encode", "handle", "header", "return",
+                           "pid", "import", "bind", "tls", "ssl", "uri"}) {
+    INFO(word);
+    CHECK_FALSE(foreignHint(word).empty());
+  }
+  CHECK(foreignHint("listen").empty());
 }
 
 TEST_CASE("an unknown key that resembles nothing is told without a guess", "[config]") {

@@ -27,6 +27,14 @@ std::string firstError(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("a comment behind # is told how comments are written", "[config][regression]") {
+  const LoadResult result = loadString("{\n  # the port\n  \"port\": 80\n}");
+  REQUIRE(result.errors.size() == 1);
+  CHECK(result.errors[0].message == "comments begin with // or stand between /* and */, not behind #");
+  CHECK(result.errors[0].where.line == 2);
+  CHECK(loadString("{\"http\": {\"server_header\": \"#1\"}}").ok());
+}
+
 TEST_CASE("comments are blanked out and nothing moves", "[config]") {
   CHECK(blanked("{} // x\n") == "{}     \n");
   CHECK(blanked("{/*a\nb*/}") == "{   \n   }");

@@ -81,7 +81,25 @@ class Parser {
     return Status::error(fmt::format("path \"{}\": {}", path_, what));
   }
 
+  // What other servers write, and what would be taken literally here.
+  Status checkForeign(std::string_view text, bool last) const {
+    constexpr std::string_view kOther = "for the character itself use \"regex\"";
+    if (text.size() > 1 && text[0] == ':' && isName(text.substr(1))) {
+      return error(fmt::format("\"{}\" stands for itself here: a part that varies is written \"{{{}}}\" ({})",
+                               text, text.substr(1), kOther));
+    }
+    if (text.find('*') == std::string_view::npos) return {};
+    if (last && text.find_first_not_of('*') == std::string_view::npos) {
+      const std::string_view above = path_.substr(0, path_.size() - text.size());
+      return error(fmt::format("\"*\" is no wildcard here: \"{}\" stands for everything below it ({})", above,
+                               kOther));
+    }
+    return error(
+        fmt::format("\"*\" is no wildcard here: \"{{name}}\" stands for a part of the path ({})", kOther));
+  }
+
   Status addSegment(std::string_view text, bool last) {
+    if (Status status = checkForeign(text, last); !status.ok()) return status;
     plain_ += '/';
     if (text.empty() && last) {
       pattern_.is_prefix = true;

@@ -11,6 +11,11 @@
 
 namespace roost::http {
 
+// Errors: the text has a variable in nginx's spelling in it, "$host" or "$1", which would stand for itself;
+// the message says how it is written here. For texts in which nobody means a dollar sign: paths, URIs,
+// fields.
+Status checkForeignVariables(std::string_view text);
+
 // What is done to the values of variables, for the place where they are put.
 enum class Escape : uint8_t {
   kNone,

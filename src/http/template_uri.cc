@@ -95,6 +95,7 @@ void appendEscaped(std::string& out, std::string_view value, Escape escape) {
 }
 
 Result<Template> Template::compileUri(std::string_view text, const std::vector<std::string>& names) {
+  if (Status status = checkForeignVariables(text); !status.ok()) return status;
   Result<Template> compiled = compile(text, names);
   if (!compiled.ok()) return compiled;
   Template made = std::move(compiled).value();
@@ -108,6 +109,7 @@ Result<Template> Template::compileUri(std::string_view text, const std::vector<s
 }
 
 Result<Template> Template::compileQuery(std::string_view text, const std::vector<std::string>& names) {
+  if (Status status = checkForeignVariables(text); !status.ok()) return status;
   Result<Template> compiled = compile(text, names);
   if (!compiled.ok()) return compiled;
   Template made = std::move(compiled).value();

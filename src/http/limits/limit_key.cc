@@ -6,6 +6,7 @@ namespace roost::http {
 
 Result<LimitKey> LimitKey::compile(std::string_view text, unsigned ipv6_prefix_bits,
                                    const std::vector<std::string>& names) {
+  if (Status foreign = checkForeignVariables(text); !foreign.ok()) return foreign;
   auto made = Template::compile(text, names);
   if (!made.ok()) return made.status();
   if (made->isLiteral() && made->text().empty()) return Status::error("an empty key counts nothing");

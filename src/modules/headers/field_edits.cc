@@ -43,6 +43,8 @@ Status addValue(FieldEdit& edit, const std::string& text, const std::vector<std:
     return Status::error("\"" + edit.name +
                          "\": the value holds a control character, or begins or ends with a space");
   }
+  if (Status foreign = http::checkForeignVariables(text); !foreign.ok())
+    return Status::error("\"" + edit.name + "\": " + foreign.message());
   Result<http::Template> made = http::Template::compile(text, names);
   if (!made.ok()) return Status::error("\"" + edit.name + "\": " + made.status().message());
   edit.values.push_back(std::move(*made));

@@ -27,6 +27,7 @@ std::string_view faultText(ChannelFault fault) noexcept {
 
 Result<ChannelTemplate> ChannelTemplate::compile(std::string_view text,
                                                  const std::vector<std::string>& names) {
+  if (Status foreign = http::checkForeignVariables(text); !foreign.ok()) return foreign;
   Result<http::Template> compiled = http::Template::compile(text, names);
   if (!compiled.ok()) return compiled.status();
   return ChannelTemplate(std::move(compiled).value());

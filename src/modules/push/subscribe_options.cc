@@ -49,6 +49,7 @@ bool isTaken(std::string_view name) noexcept {
 Result<SubscribeOptions> SubscribeOptions::fromConfig(config::Node node, const std::string& channel,
                                                       const std::vector<std::string>& names) {
   SubscribeOptions options;
+  if (Status foreign = http::checkForeignVariables(channel); !foreign.ok()) return foreign;
   Result<http::Template> compiled = http::Template::compile(channel, names);
   if (!compiled.ok()) return Status::error("channel: " + compiled.status().message());
   options.channel = std::move(compiled).value();

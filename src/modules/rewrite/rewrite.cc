@@ -102,6 +102,8 @@ Result<Rule> ruleOf(config::Node node, const std::vector<std::string>& params) {
   if (to.find('?') != std::string::npos) {
     return Status::error("to \"" + to + "\": what follows \"?\" belongs into \"query\"");
   }
+  if (Status foreign = http::checkForeignVariables(to); !foreign.ok())
+    return Status::error("to \"" + to + "\": " + foreign.message());
   Result<http::Template> path = http::Template::compile(to, names);
   if (!path.ok()) return Status::error("to \"" + to + "\": " + path.status().message());
   Rule rule{std::move(match).value(), std::move(path).value(), std::nullopt, node["last"].asBool()};

@@ -24,6 +24,9 @@ Result<TryFiles> TryFiles::compile(const std::vector<std::string>& names, int st
   TryFiles made;
   made.status_ = status;
   for (const std::string& name : names) {
+    if (name.find("$uri") != std::string::npos) {
+      return Status::error("\"" + name + "\": \"$uri\" would stand for itself: write \"{path}\"");
+    }
     Candidate candidate;
     const size_t at = name.find(kPath);
     candidate.has_path = at != std::string::npos;

@@ -61,6 +61,22 @@ TEST_CASE("route pattern: the same shape fits the same paths", "[routes]") {
   CHECK(shape("/a") != shape("/a/"));
 }
 
+TEST_CASE("route pattern: other servers' patterns are refused with ours", "[routes][regression]") {
+  CHECK(errorOf("/a/*") ==
+        "path \"/a/*\": \"*\" is no wildcard here: \"/a/\" stands for everything below it (for the "
+        "character itself use \"regex\")");
+  CHECK(errorOf("/*").find("\"/\" stands for everything") != std::string::npos);
+  CHECK(errorOf("/a/**").find("\"/a/\" stands for everything") != std::string::npos);
+  CHECK(errorOf("/*.php").find("\"{name}\" stands for a part") != std::string::npos);
+  CHECK(errorOf("/a/*/b").find("\"{name}\" stands for a part") != std::string::npos);
+  CHECK(errorOf("/u/:id") ==
+        "path \"/u/:id\": \":id\" stands for itself here: a part that varies is written "
+        "\"{id}\" (for the character itself use \"regex\")");
+  CHECK(errorOf("/:id/x").find("written \"{id}\"") != std::string::npos);
+  for (const char* good : {"/v1/books:list", "/:", "/a/:1", "/$metadata", "/a$host"})
+    CHECK(errorOf(good).empty());
+}
+
 TEST_CASE("route pattern: what is no path is refused in words", "[routes]") {
   CHECK(errorOf("") == "path \"\" does not begin with \"/\"");
   CHECK(errorOf("{x}/a") == "path \"{x}/a\" does not begin with \"/\"");

@@ -42,6 +42,21 @@ TEST_CASE("template: a value stays in its part of a URI", "[template]") {
   CHECK(location("/t\u00fcr und tor", "/go/x/") == "/t%C3%BCr%20und%20tor");
 }
 
+TEST_CASE("template: another server's variables are refused with ours", "[template][regression]") {
+  const auto error_of = [](std::string_view text) {
+    const Result<Template> made = Template::compileUri(text);
+    return made.ok() ? std::string() : made.status().message();
+  };
+  CHECK(error_of("https://$host$request_uri") == "\"$host\" would stand for itself: write \"{host}\"");
+  CHECK(error_of("/x$request_uri") == "\"$request_uri\" would stand for itself: write \"{target}\"");
+  CHECK(error_of("/new/$1").find("\"{1}\"") != std::string::npos);
+  CHECK(error_of("/x?y=$arg_id").find("\"{query.id}\"") != std::string::npos);
+  CHECK(error_of("/x?y=$http_x_real_ip").find("\"{header.x-real-ip}\"") != std::string::npos);
+  for (const char* good : {"/$", "/$$", "/$metadata", "/$hostess", "/a$"}) CHECK(error_of(good).empty());
+  CHECK_FALSE(Template::compileQuery("a=$args").ok());
+  CHECK(checkForeignVariables("{host}").ok());
+}
+
 TEST_CASE("template: no value leads to another host", "[template]") {
   CHECK(location("{header.X-To}", "/go/x/") == "/evil.example/%5C");
   CHECK(location("/{header.X-To}", "/go/x/") == "/evil.example/%5C");

@@ -142,6 +142,9 @@ class RealSys final : public Sys {
     return static_cast<int>(result(::syscall(SYS_openat2, dir_fd, path, &how, sizeof how)));
   }
   int statFd(int fd, struct stat* out) noexcept override { return result(::fstat(fd, out)); }
+  ssize_t readLink(const char* path, char* out, size_t len) noexcept override {
+    return result(::readlink(path, out, len));
+  }
   int statAt(int dir_fd, const char* path, struct stat* out, int flags) noexcept override {
     return result(::fstatat(dir_fd, path, out, flags));
   }

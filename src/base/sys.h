@@ -55,6 +55,7 @@ class Sys {
   virtual int openAt2(int dir_fd, const char* path, uint64_t flags, uint64_t resolve) noexcept = 0;
   virtual int statFd(int fd, struct stat* out) noexcept = 0;
   virtual int statAt(int dir_fd, const char* path, struct stat* out, int flags) noexcept = 0;  // fstatat
+  virtual ssize_t readLink(const char* path, char* out, size_t len) noexcept = 0;              // no NUL
   virtual ssize_t readFolder(int fd, void* entries, size_t len) noexcept = 0;                  // getdents64
   virtual ssize_t readAt(int fd, void* data, size_t len, int64_t offset) noexcept = 0;
   virtual ssize_t readAtNoWait(int fd, void* data, size_t len, int64_t offset) noexcept = 0;  // RWF_NOWAIT

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
+#include "log/log.h"
 #include "net/io_context.h"
 
 namespace roost::net {
@@ -232,7 +234,8 @@ void Connection::flush() noexcept {
       if (result.bytes < most) out_.setUntaken(context_.loop().sys().outQueueBytes(fd_));
       session_->onWriteBlocked(*this, result.bytes);
       break;
-    case IoState::kEof:  // the file has shrunk: what was promised cannot be sent
+    case IoState::kEof:  // what was promised cannot be sent
+      tellShrunkFile();
       fail(EIO);
       return;
     case IoState::kError:
@@ -240,6 +243,20 @@ void Connection::flush() noexcept {
       return;
   }
   if (!closed()) updatePoller();
+}
+
+void Connection::tellShrunkFile() const {
+  const OutQueue::MissingRange missing = out_.missingRange();
+  char link[40];
+  *fmt::format_to(link, "/proc/thread-self/fd/{}", missing.fd) = '\0';
+  char name[512];
+  const ssize_t size = context_.loop().sys().readLink(link, name, sizeof name);
+  LOG_EVERY_SECOND(
+      WARN,
+      "file shrank while it was being sent, connection closed file={} peer={} sent_to={} missing={}; "
+      "replace files by renaming new ones over them",
+      std::string_view(name, size > 0 ? static_cast<size_t>(size) : 0), peer_.toString(), missing.offset,
+      missing.size);
 }
 
 bool Connection::writeProgressed() noexcept {

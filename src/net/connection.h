@@ -112,6 +112,7 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   // reset(): like close(), but the peer is told by RST.
   void close() noexcept;
   void closeAfterWrite(bool linger) noexcept;
+  void tellShrunkFile() const;
   void fail(int sys_errno) noexcept;
   void reset() noexcept;
 

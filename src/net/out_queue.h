@@ -66,6 +66,17 @@ class OutQueue {
   IoResult flush(OutPool& pool, Transport& transport, int fd, size_t most = kTurnBytes) noexcept;
   void clear(OutPool& pool) noexcept;
 
+  // The range that flush() has answered kEof for: the file, where it has ended, and how much is missing.
+  struct MissingRange {
+    int fd;
+    uint64_t offset;
+    uint64_t size;
+  };
+  MissingRange missingRange() const noexcept {
+    const OutSlice& slice = first();
+    return {slice.file.fd(), slice.offset, slice.size};
+  }
+
   // A number that is kept for as long as the queue is not empty, 0 at first; returns the one before.
   int32_t setUntaken(int32_t bytes) noexcept {
     return last_ == nullptr ? 0 : std::exchange(last_->queue_untaken, bytes);

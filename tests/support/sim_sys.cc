@@ -570,6 +570,10 @@ int SimSys::statFd(int fd, struct stat* out) noexcept {
   return realSys().statFd(fd, out);
 }
 
+ssize_t SimSys::readLink(const char* path, char* out, size_t len) noexcept {
+  return realSys().readLink(path, out, len);
+}
+
 int SimSys::statAt(int dir_fd, const char* path, struct stat* out, int flags) noexcept {
   const Guard guard(mutex_);
   if (const int error = enter(Call::kStat)) return -error;

@@ -126,6 +126,7 @@ class SimSys final : public Sys {
   int openAt(int dir_fd, const char* path, int flags) noexcept override;
   int openAt2(int dir_fd, const char* path, uint64_t flags, uint64_t resolve) noexcept override;
   int statFd(int fd, struct stat* out) noexcept override;
+  ssize_t readLink(const char* path, char* out, size_t len) noexcept override;
   int statAt(int dir_fd, const char* path, struct stat* out, int flags) noexcept override;
   ssize_t readFolder(int fd, void* entries, size_t len) noexcept override;
   ssize_t readAt(int fd, void* data, size_t len, int64_t offset) noexcept override;

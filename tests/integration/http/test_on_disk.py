@@ -1,12 +1,15 @@
 """What lies in the folder is not always a file: links, FIFOs, sockets, what may not be read, odd names."""
 
 import os
+import re
 import socket
 import time
 
 import pytest
 
 from privileges import without_file_privileges
+from raw_http import request
+from roost_server import eventually
 
 OUTSIDE = b"not below the root\n"
 
@@ -130,3 +133,19 @@ def test_dot_files_by_configuration(start_server):
         assert wire.ask("/.hidden").body == b"shown"
         assert wire.ask("/.git/config").body == b"shown"
         assert wire.ask("/../.hidden").status == 400
+
+
+def test_a_file_that_shrinks_while_it_is_sent_is_logged(start_server):
+    size = 64 << 20
+    server = start_server(files={"big.bin": bytes(size)})
+    with server.connect() as wire:
+        wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        wire.send(request("/big.bin"))
+        wire.read_exactly(1000)
+        os.truncate(server.html / "big.bin", 1000)
+        with pytest.raises(Exception):
+            wire.read_exactly(size)
+    line = eventually(lambda: re.search(r"WARN .*file shrank .*", server.log), "a warning").group(0)
+    assert f"file={server.html}/big.bin" in line and "peer=127.0.0.1:" in line
+    sent, missing = (int(re.search(rf"{name}=(\d+)", line).group(1)) for name in ("sent_to", "missing"))
+    assert 0 < sent < size and 0 < missing <= size - sent

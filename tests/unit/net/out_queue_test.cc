@@ -170,6 +170,18 @@ TEST_CASE("out queue: errors carry their errno", "[out_queue]") {
   CHECK(result.sys_errno == EPIPE);
 }
 
+TEST_CASE("out queue: a file that has shrunk says what is missing", "[out_queue]") {
+  Fixture f;
+  const OpenFile file = f.file("abc");
+  f.queue.addFile(f.pool, file, 1, 10);
+  IoResult result = f.flush();
+  if (result.state == IoState::kWantWrite) result = f.flush();
+  REQUIRE(result.state == IoState::kEof);
+  CHECK(f.queue.missingRange().fd == file.fd());
+  CHECK(f.queue.missingRange().offset == 3);
+  CHECK(f.queue.missingRange().size == 8);
+}
+
 TEST_CASE("out queue: an open file closes with its last reference", "[out_queue]") {
   SimSys sys;
   ChunkPool chunks;

@@ -343,7 +343,9 @@ ExchangeHandle Exchange::handle() {
 
 Outcome Exchange::outcome() const noexcept {
   const Progress* kept = progress();
-  return kept != nullptr ? kept->outcome(context_->loop().nowNs()) : Outcome{};
+  if (kept == nullptr) return {};
+  // The loop's time is that of the batch, in which most answers begin and end.
+  return kept->outcome(isWatched() ? context_->loop().sys().monotonicNs() : context_->loop().nowNs());
 }
 
 void Exchange::end() noexcept {

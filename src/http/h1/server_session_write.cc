@@ -253,7 +253,7 @@ bool ServerSession::answerWaits() noexcept {
 void ServerSession::tellSent() noexcept {
   const std::unique_ptr<ParkedState> told = exchange_.takeUntold();
   if (told == nullptr) return;
-  told->tell(told->progress.outcome(protocol_.context().loop().nowNs()));
+  told->tell(told->progress.outcome(protocol_.context().loop().sys().monotonicNs()));
 }
 
 // The client has gone, or was given up, before it had taken the answer.
@@ -262,7 +262,7 @@ void ServerSession::tellUnsent(AbortReason reason) noexcept {
   if (told == nullptr) return;
   if (const HttpCounters* counters = protocol_.context().counters()) counters->aborted.add();
   told->progress.uncount(connection_->unsentBytes());
-  Outcome how = told->progress.outcome(protocol_.context().loop().nowNs());
+  Outcome how = told->progress.outcome(protocol_.context().loop().sys().monotonicNs());
   how.aborted = true;
   how.reason = reason;
   told->tell(how);

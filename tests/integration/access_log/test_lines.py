@@ -159,3 +159,11 @@ def test_pipelined_requests_are_logged_in_order(logged):
     entries = logged.entries(len(targets))
     assert [entry["target"] for entry in entries] == targets
     assert len({entry["request_id"] for entry in entries}) == len(targets)
+
+
+def test_durations_are_measured(logged):
+    """Not by the loop's clock, which stands still while most requests are read and answered."""
+    for number in range(20):
+        logged.ask(f"/hello.txt?{number}")
+    durations = [entry["duration_ms"] for entry in logged.entries(20)]
+    assert all(0 < duration < 10_000 for duration in durations), durations

@@ -131,6 +131,13 @@ class ExchangeListener {
   virtual void onWritable() noexcept {}
   // After Exchange::setDeadline.
   virtual void onDeadline() noexcept {}
+  // Of an exchange that has parked: the server ends, and waits for answers until `until_ns` of the loop's
+  // clock. Whether the answer will have been given by then; it may be given within the call too. Where it
+  // will not, the connection is closed.
+  virtual bool onShutdown(int64_t until_ns) noexcept {
+    static_cast<void>(until_ns);
+    return false;
+  }
   // The client is gone or was given up; nothing can be sent any more. The last call.
   virtual void onAbort(AbortReason reason) noexcept { static_cast<void>(reason); }
 };

@@ -75,7 +75,7 @@ void UpgradedSession::onError(net::Connection&, int sys_errno) noexcept {
   reason_ = sys_errno == ETIMEDOUT ? AbortReason::kTimeout : AbortReason::kReset;
 }
 
-void UpgradedSession::onShutdown(net::Connection&) noexcept {
+void UpgradedSession::onShutdown(net::Connection&, int64_t) noexcept {
   reason_ = AbortReason::kShutdown;
   if (!closing_) shutting_down_ = listener_->onShutdown();
 }
@@ -85,7 +85,7 @@ void UpgradedSession::tellWatched() noexcept {
   if (watched_ == nullptr) return;
   const std::unique_ptr<ParkedState> watched = std::move(watched_);
   watched->progress.uncount(connection_.unsentBytes());
-  Outcome how = watched->progress.outcome(loop().nowNs());
+  Outcome how = watched->progress.outcome(loop().sys().monotonicNs());
   how.aborted = !closing_ || connection_.writing();
   how.reason = reason_;
   watched->tell(how);

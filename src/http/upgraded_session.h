@@ -31,7 +31,7 @@ class UpgradedSession final : public net::Session, public ByteStream {
   void onError(net::Connection& connection, int sys_errno) noexcept override;
   void onClose(net::Connection& connection) noexcept override;
   bool owesAnswer() const noexcept override { return shutting_down_; }
-  void onShutdown(net::Connection& connection) noexcept override;
+  void onShutdown(net::Connection& connection, int64_t until_ns) noexcept override;
 
   // ByteStream
   void queue(std::string_view copied) noexcept override;

@@ -38,8 +38,9 @@ class Session {
   // Whether the peer is to get something that is not queued yet. A server that ends waits for it, within
   // bounds; a connection that owes nothing and writes nothing is closed.
   virtual bool owesAnswer() const noexcept { return false; }
-  // The server is about to end. Once per connection.
-  virtual void onShutdown(Connection&) noexcept {}
+  // The server is about to end, and waits for answers until `until_ns` of the loop's clock. Once per
+  // connection.
+  virtual void onShutdown(Connection&, int64_t until_ns) noexcept { static_cast<void>(until_ns); }
 
  protected:
   ~Session() = default;

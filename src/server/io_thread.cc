@@ -187,12 +187,12 @@ void IoThread::drain() noexcept {
   loop_->destroyLater(event::makeTask([gone = std::move(acceptors_)] {}));
   acceptors_.clear();
   if (handoff_ != nullptr) handoff_->adoptAll();
-  io_.forEach([](net::Connection& connection) {
-    if (!connection.closed()) connection.session()->onShutdown(connection);
+  drain_deadline_ns_ = loop_->nowNs() + int64_t{kDrainMs} * 1'000'000;
+  io_.forEach([this](net::Connection& connection) {
+    if (!connection.closed()) connection.session()->onShutdown(connection, drain_deadline_ns_);
   });
   if (push_ticker_) push_ticker_->stop();
   closeSilent();
-  drain_deadline_ns_ = loop_->nowNs() + int64_t{kDrainMs} * 1'000'000;
   loop_->armIn(drain_timer_, kDrainStep);
 }
 

@@ -48,7 +48,8 @@ ServerSession::ServerSession(Protocol& protocol) noexcept
       no_content_(false),
       blocked_(false),
       timed_(false),
-      input_behind_(false) {}
+      input_behind_(false),
+      promised_(false) {}
 
 const ServiceOptions& ServerSession::options() const noexcept {
   return protocol_.context().service().options();
@@ -58,7 +59,7 @@ void ServerSession::attach(net::Connection& connection) noexcept {
   connection_ = &connection;
   connection.setSession(*this);
   reading_ = Reading::kHead;
-  closed_ = answered_ = no_content_ = blocked_ = timed_ = input_behind_ = false;
+  closed_ = answered_ = no_content_ = blocked_ = timed_ = input_behind_ = promised_ = false;
   keep_alive_ = true;
   parked_head_done_ = 0;
 }
@@ -403,7 +404,16 @@ void ServerSession::onTimeout(net::Connection& connection) noexcept {
 
 // A request that will be answered soon. A parked one may wait for hours.
 bool ServerSession::owesAnswer() const noexcept {
-  return exchange_.active() && !exchange_.parked();
+  return exchange_.active() && (!exchange_.parked() || promised_);
+}
+
+void ServerSession::onShutdown(net::Connection& connection, int64_t until_ns) noexcept {
+  keep_alive_ = false;
+  if (!exchange_.active() || !exchange_.parked() || exchange_.listener() == nullptr) return;
+  promised_ = true;
+  // Once it has answered, this session may have gone back to the pool.
+  if (!exchange_.listener()->onShutdown(until_ns)) promised_ = false;
+  connection.flush();
 }
 
 void ServerSession::onError(net::Connection&, int sys_errno) noexcept {

@@ -42,7 +42,7 @@ class ServerSession final : public net::Session, public StreamPort {
   void onClose(net::Connection& connection) noexcept override;
   bool owesAnswer() const noexcept override;
   // The answer under way, or waited for, is the last.
-  void onShutdown(net::Connection&) noexcept override { keep_alive_ = false; }
+  void onShutdown(net::Connection& connection, int64_t until_ns) noexcept override;
 
   // StreamPort
   void sendHead(const ResponseHead& head, bool fin) noexcept override;
@@ -153,6 +153,7 @@ class ServerSession final : public net::Session, public StreamPort {
   bool blocked_ : 1;       // a sender waits for onWritable
   bool timed_ : 1;         // the connection's deadline is the exchange's
   bool input_behind_ : 1;  // bytes behind this request have been read already
+  bool promised_ : 1;      // a parked exchange will be answered before the server ends
 };
 static_assert(sizeof(ServerSession) <= 96, "a parked exchange's budget");
 static_assert(sizeof(ServerSession) % 16 == 0, "a cell's size");

@@ -22,10 +22,23 @@ class HeldRequest final : public http::ExchangeListener, private event::Timer, p
   HeldRequest(http::Exchange& exchange, BufferRef body) noexcept
       : exchange_(exchange), body_(std::move(body)) {}
 
-  void start(uint32_t ms) noexcept { exchange_.context().loop().armIn(*this, std::chrono::milliseconds(ms)); }
+  void start(uint32_t ms) noexcept {
+    due_ms_ = nowMs() + ms;
+    exchange_.context().loop().armIn(*this, std::chrono::milliseconds(ms));
+  }
 
   void onBody(std::string_view piece, bool) noexcept override { exchange_.consumed(piece.size()); }
   void onAbort(http::AbortReason) noexcept override { exchange_.context().loop().cancel(*this); }
+  // Who would be held longer is told at once to ask again.
+  bool onShutdown(int64_t until_ns) noexcept override {
+    const auto left_ms = static_cast<int32_t>(due_ms_ - static_cast<uint32_t>(until_ns / kNsPerMs));
+    if (left_ms < 0) return true;
+    exchange_.context().loop().cancel(*this);
+    http::ResponseHead extra(503);
+    extra.add("Retry-After", "1");
+    exchange_.replyError(503, &extra);
+    return true;
+  }
 
  private:
   void onTimer() noexcept override {
@@ -34,6 +47,13 @@ class HeldRequest final : public http::ExchangeListener, private event::Timer, p
     exchange_.reply(head, body_.view());
   }
 
+  uint32_t nowMs() const noexcept {
+    return static_cast<uint32_t>(exchange_.context().loop().nowNs() / kNsPerMs);
+  }
+
+  static constexpr int64_t kNsPerMs = 1'000'000;
+
+  uint32_t due_ms_ = 0;  // by the loop's clock, of which the lower half is enough
   http::Exchange& exchange_;
   const BufferRef body_;
 };

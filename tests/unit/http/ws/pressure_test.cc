@@ -193,7 +193,7 @@ TEST_CASE("websocket: a paused socket reads nothing until it is resumed", "[ws]"
   }
   SECTION("and so does the end of the server") {
     socket.pause();
-    f.server.net.io().forEach([](net::Connection& c) { c.session()->onShutdown(c); });
+    f.server.net.io().forEach([](net::Connection& c) { c.session()->onShutdown(c, 0); });
     CHECK(f.ask(peer, makeFrame(Opcode::kClose, "\x03\xe9")) == "<8:\x03\xe9>");
     CHECK(peer.sawEnd());
   }

@@ -202,7 +202,7 @@ TEST_CASE("websocket: the server closes", "[ws]") {
     CHECK(f.seen.log == "open text:abort close:1006:");
   }
   SECTION("because it ends") {
-    f.server.net.io().forEach([](net::Connection& c) { c.session()->onShutdown(c); });
+    f.server.net.io().forEach([](net::Connection& c) { c.session()->onShutdown(c, 0); });
     f.server.settle();
     CHECK(readFrames(peer.read()) == "<8:\x03\xe9>");
     f.server.net.io().forEach([](net::Connection& c) { CHECK(c.session()->owesAnswer()); });

@@ -121,3 +121,24 @@ TEST_CASE("hold: a client that goes away takes its timer along", "[hold]") {
   test::SimPeer last = f.ask(f.get("/"));
   f.server.shutDown();  // with one that is held
 }
+
+TEST_CASE("hold: at the server's end who is due soon is answered, all others are told to ask again",
+          "[hold][regression]") {
+  Fixture f(between(60'000, 60'000));
+  test::SimPeer soon = f.ask(f.get("/?ms=400"));
+  test::SimPeer late = f.ask(f.get("/"));
+  net::IoContext& io = f.server.net.io();
+  const int64_t until_ns = f.server.net.loop().nowNs() + 1'000'000'000;
+  io.forEach([until_ns](net::Connection& c) { c.session()->onShutdown(c, until_ns); });
+  const auto refused = test::parseAnswers(late.read());
+  REQUIRE(refused.answers.size() == 1);
+  CHECK(refused.answers[0].status == 503);
+  CHECK(refused.answers[0].has("Retry-After: 1"));
+  CHECK(refused.answers[0].has("Connection: close"));
+  size_t owed = 0;
+  io.forEach([&owed](net::Connection& c) { owed += !c.closed() && c.session()->owesAnswer() ? 1 : 0; });
+  CHECK(owed == 1);
+  REQUIRE(f.server.net.pass(450));
+  CHECK(test::parseAnswers(soon.read()).answers.at(0).status == 200);
+  CHECK(soon.sawEnd());
+}

@@ -61,10 +61,90 @@ std::string rolledOrder(std::string_view name, std::string_view base, std::strin
          std::string(number);
 }
 
+// The standard stream that a path names; -1: another file. Opening the path would ask for rights that the
+// process may have given up since it was started with the stream.
+int standardStream(const std::string& name) noexcept {
+  if (name == "/dev/stdout") return STDOUT_FILENO;
+  return name == "/dev/stderr" ? STDERR_FILENO : -1;
+}
+
+// A link is not followed: who may write the folder could lead the server to a file of their choice.
+int openLogFile(const std::string& name) noexcept {
+  const int stream = standardStream(name);
+  if (stream >= 0) return ::fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  // O_NONBLOCK: a FIFO that nobody reads is an error here, not a start that hangs. Files do not heed it.
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
+  return ::open(name.c_str(), kFlags, 0640);
+}
+
+Status openError(const std::string& name, int sys_errno) {
+  if (sys_errno == ELOOP)
+    return Status::fromErrno(sys_errno, "log file " + name + " is a symbolic link, which is not followed");
+  return Status::fromErrno(sys_errno, "log file " + name);
+}
+
+// Makes the folder and those above it that are missing, for `owner`.
+Status makeFolders(const std::string& folder, FileOwner owner) {
+  for (size_t end = 0; end != std::string::npos;) {
+    end = folder.find('/', end + 1);
+    const std::string part = folder.substr(0, end);
+    if (::mkdir(part.c_str(), 0755) != 0) {
+      if (errno == EEXIST) continue;
+      return Status::fromErrno(errno, "log directory " + part);
+    }
+    const UniqueFd fd(::open(part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!fd || ::fchown(fd.get(), owner.user, owner.group) != 0)
+      return Status::fromErrno(errno, "log directory " + part);
+  }
+  return {};
+}
+
 }  // namespace
 
+Status checkLogFile(const std::string& path) {
+  const auto unusable = [&path](int sys_errno) {
+    return Status::fromErrno(sys_errno, "cannot write \"" + path + "\"");
+  };
+  struct stat info {};
+  if (standardStream(path) >= 0) return {};
+  if (::lstat(path.c_str(), &info) == 0) {
+    if (S_ISLNK(info.st_mode)) return openError(path, ELOOP);
+    if (S_ISDIR(info.st_mode)) return unusable(EISDIR);
+    return ::access(path.c_str(), W_OK) == 0 ? Status() : unusable(errno);
+  }
+  if (errno != ENOENT) return unusable(errno);
+  if (path.back() == '/') return unusable(EISDIR);
+  std::string folder = path;
+  do {
+    folder.erase(folder.rfind('/'));
+  } while (!folder.empty() && ::stat(folder.c_str(), &info) != 0 && errno == ENOENT);
+  if (folder.empty()) folder = "/";
+  if (::stat(folder.c_str(), &info) != 0) return unusable(errno);
+  if (!S_ISDIR(info.st_mode)) return unusable(ENOTDIR);
+  return ::access(folder.c_str(), W_OK | X_OK) == 0 ? Status() : unusable(errno);
+}
+
+std::string FileOptions::path() const {
+  return directory + "/" + base_name + suffix;
+}
+
+// A file with a second name may be anybody's, put there as a trap.
+Status makeFor(const FileOptions& options, FileOwner owner) {
+  if (options.directory.empty() || standardStream(options.path()) >= 0) return {};
+  Status status = makeFolders(options.directory, owner);
+  if (!status.ok()) return status;
+  const std::string name = options.path();
+  const UniqueFd file(openLogFile(name));
+  if (!file) return openError(name, errno);
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return openError(name, errno);
+  const bool is_ours = S_ISREG(info.st_mode) && info.st_nlink == 1 && info.st_uid == ::geteuid();
+  if (is_ours && ::fchown(file.get(), owner.user, owner.group) != 0) return openError(name, errno);
+  return {};
+}
+
 std::string FileSink::path() const {
-  return options_.directory + "/" + options_.base_name + options_.suffix;
+  return options_.path();
 }
 
 Status FileSink::open(const FileOptions& options, int64_t now_ns) {
@@ -73,7 +153,13 @@ Status FileSink::open(const FileOptions& options, int64_t now_ns) {
   news_.clear();
   failing_ = mid_line_ = regular_ = false;
   if (options.directory.empty()) return {};
-  return openFile(now_ns);
+  Status status = openFile(now_ns);
+  if (status.ok() && regular_ && ::access(options.directory.c_str(), W_OK | X_OK) != 0) {
+    news_ =
+        fmt::format(FMT_STRING("{} cannot be rolled: its folder is not writable for the server's user ({})"),
+                    path(), ::geteuid());
+  }
+  return status;
 }
 
 void FileSink::setRolling(const FileOptions& options) noexcept {
@@ -93,15 +179,13 @@ Status FileSink::openFile(int64_t now_ns) {
   std::filesystem::create_directories(options_.directory, error);
   if (error) return Status::fromErrno(error.value(), "log directory " + options_.directory);
   const std::string name = path();
-  // O_NONBLOCK: a FIFO that nobody reads is an error here, not a start that hangs. Files do not heed it.
-  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-  UniqueFd file(::open(name.c_str(), kFlags, 0644));
-  if (!file) return Status::fromErrno(errno, "log file " + name);
+  UniqueFd file(openLogFile(name));
+  if (!file) return openError(name, errno);
   struct stat info {};
-  if (::fstat(file.get(), &info) != 0) return Status::fromErrno(errno, "log file " + name);
+  if (::fstat(file.get(), &info) != 0) return openError(name, errno);
   file_ = std::move(file);
   table_ = fdTable();
-  regular_ = S_ISREG(info.st_mode);
+  regular_ = S_ISREG(info.st_mode) && standardStream(name) < 0;
   file_bytes_ = regular_ ? static_cast<uint64_t>(info.st_size) : 0;
   last_line_ns_ = file_bytes_ == 0 ? now_ns : info.st_mtim.tv_sec * kNsPerSecond + info.st_mtim.tv_nsec;
   day_end_ns_ = endOfPeriod(last_line_ns_);

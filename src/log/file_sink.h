@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "base/unique_fd.h"
+#include "log/options.h"
 #include "log/record.h"
 
 namespace roost::log::detail {
@@ -21,7 +22,17 @@ struct FileOptions {
   uint64_t roll_size_bytes = 0;  // a file that would grow beyond this is rolled; 0: never for its size
   bool roll_daily = true;
   int keep_files = 0;  // rolled files kept, oldest removed first; 0: all
+
+  std::string path() const;
 };
+
+// Makes the file and its folders where they are missing, and gives them, and a file that is the process's
+// own, to `owner`, as whom the process will write. A folder that is there already stays as it is. Errors: as
+// FileSink::open().
+Status makeFor(const FileOptions& options, FileOwner owner);
+
+// See log::checkFile().
+Status checkLogFile(const std::string& path);
 
 // Collects lines and writes them in large pieces. Owned by the Logger, used by one thread at a time under its
 // lock.

@@ -176,6 +176,12 @@ void submitFailure(const Site& site, const char* reason) noexcept {
 Status start(const Options& options) {
   return detail::Logger::instance().start(options);
 }
+Status makeFilesFor(const Options& options, FileOwner owner) {
+  return detail::Logger::instance().makeFilesFor(options, owner);
+}
+Status checkFile(const std::string& path) {
+  return detail::checkLogFile(path);
+}
 void stop() noexcept {
   detail::Logger::instance().stop();
 }

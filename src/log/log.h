@@ -17,6 +17,12 @@ namespace roost::log {
 // Opens the file and starts the log thread. Errors: the directory cannot be made, the file cannot be opened,
 // or the log is already running. One thread starts and stops.
 Status start(const Options& options);
+// Before start(), where the process is about to become another user: makes the files of `options` and of all
+// streams for `owner`. Errors: as start().
+Status makeFilesFor(const Options& options, FileOwner owner);
+// Whether a log file could be opened, without making it: a configuration that is only tested leaves nothing
+// behind. Folders that are missing are no error, since they are made.
+Status checkFile(const std::string& path);
 // Writes every line logged before the call, ends the log thread and closes the file. Does nothing when not
 // started.
 void stop() noexcept;

@@ -13,6 +13,11 @@ namespace roost::log::detail {
 namespace {
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
+
+FileOptions ownFile(const Options& options) {
+  return {options.directory, options.base_name, ".log", options.roll_size_bytes, true, options.keep_files};
+}
+
 }  // namespace
 
 std::atomic<bool> g_urgent{false};
@@ -33,8 +38,7 @@ Status Logger::start(const Options& options) {
   const std::lock_guard<std::mutex> guard(lock_);
   const bool tsc = options.async && options.clock_ns == nullptr && tscIsSteady();
   g_stamp_clock.store(tsc ? nullptr : options.clock_ns != nullptr ? options.clock_ns : &systemRealtimeNs);
-  own_.file = {options.directory, options.base_name, ".log", options.roll_size_bytes, true,
-               options.keep_files};
+  own_.file = ownFile(options);
   own_.flush_interval_ns = options.flush_second * kNsPerSecond;
   if (Status status = openOutputs(); !status.ok()) {
     g_stamp_clock.store(&systemRealtimeNs);
@@ -62,6 +66,15 @@ Status Logger::start(const Options& options) {
   startThread();
   g_front.generation.store(++last_generation_, std::memory_order_release);
   return {};
+}
+
+Status Logger::makeFilesFor(const Options& options, FileOwner owner) {
+  const std::lock_guard<std::mutex> guard(lock_);
+  Status status = makeFor(ownFile(options), owner);
+  for (const auto& output : outputs_) {
+    if (status.ok()) status = makeFor(output->file, owner);
+  }
+  return status;
 }
 
 // Signals are for the threads that expect them. Faults cannot be blocked and are not.
@@ -142,6 +155,7 @@ Stats Logger::stats() noexcept {
   stats.lost = lost_.load(std::memory_order_relaxed);
   stats.write_errors = write_errors_.load(std::memory_order_relaxed);
   stats.rolls = rolls_.load(std::memory_order_relaxed);
+  stats.failed_reopens = failed_reopens_.load(std::memory_order_relaxed);
   stats.dropped = other_drops_.load(std::memory_order_relaxed);
   const std::lock_guard<std::mutex> guard(buffers_lock_);
   stats.dropped += retired_drops_;
@@ -212,8 +226,12 @@ void Logger::doReopen() noexcept {
 
 void Logger::reopenOutput(Output& output) {
   const Status status = output.sink.reopen(wallNowNs());
-  if (!status.ok())
-    note(Level::kError, "cannot reopen, writing on to the old file: " + status.message(), "log", 0);
+  if (status.ok()) return;
+  failed_reopens_.fetch_add(1, std::memory_order_relaxed);
+  const std::string problem = "cannot reopen, writing on to the old file: " + status.message();
+  note(Level::kError, problem, "log", 0);
+  // The old file has most likely been renamed, and nobody looks there any more.
+  ::dprintf(STDERR_FILENO, "log: %s\n", problem.c_str());
 }
 
 // Says in the log what a file's sink has to say.

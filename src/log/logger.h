@@ -33,6 +33,7 @@ class Logger {
   static Logger& instance() noexcept;
 
   Status start(const Options& options);
+  Status makeFilesFor(const Options& options, FileOwner owner);
   void stop() noexcept;
   void flush() noexcept;
   void reopen() noexcept;
@@ -107,6 +108,7 @@ class Logger {
   StampClock clock_;
   std::string own_prefix_ = "[log] ";
   uint64_t formatted_ = 0;
+  std::atomic<uint64_t> failed_reopens_{0};
 
   std::atomic<Stream*> retired_streams_{nullptr};  // a list, by Stream::next_retired_
 

@@ -1,6 +1,8 @@
 // How the log is told where and how to write, and what it says about itself.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -28,14 +30,21 @@ struct Options {
   int64_t (*clock_ns)() = nullptr;  // for tests: nanoseconds since 1970 in place of the system's clocks
 };
 
+// Whose a file is to be.
+struct FileOwner {
+  uid_t user;
+  gid_t group;
+};
+
 // Counted since the start of the process. A line is in exactly one of lines, dropped; a line of lines may end
 // in lost.
 struct Stats {
-  uint64_t lines = 0;         // taken from the threads and formatted
-  uint64_t dropped = 0;       // refused because a ring was full
-  uint64_t lost = 0;          // formatted, but given up because the file could not be written
-  uint64_t write_errors = 0;  // failed write calls
-  uint64_t rolls = 0;         // files rolled
+  uint64_t lines = 0;           // taken from the threads and formatted
+  uint64_t dropped = 0;         // refused because a ring was full
+  uint64_t lost = 0;            // formatted, but given up because the file could not be written
+  uint64_t write_errors = 0;    // failed write calls
+  uint64_t rolls = 0;           // files rolled
+  uint64_t failed_reopens = 0;  // of a file, by its name, that reopen() asked for
 };
 
 }  // namespace roost::log

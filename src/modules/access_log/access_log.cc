@@ -1,13 +1,10 @@
 #include "modules/access_log/access_log.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <string>
 #include <utility>
 
 #include "http/exchange.h"
+#include "log/log.h"
 #include "log/stream.h"
 #include "modules/access_log/line_format.h"
 #include "modules/access_log/selection.h"
@@ -85,30 +82,6 @@ class AccessLog final : public http::ExchangeObserver {
   const std::shared_ptr<const Target> target_;
 };
 
-Status unusable(const std::string& path, int sys_errno) {
-  return Status::fromErrno(sys_errno, "cannot write \"" + path + "\"");
-}
-
-// Whether the file could be opened for writing, without making it: a configuration that is only tested leaves
-// nothing behind.
-Status checkPath(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) == 0) {
-    if (S_ISDIR(info.st_mode)) return unusable(path, EISDIR);
-    return ::access(path.c_str(), W_OK) == 0 ? Status() : unusable(path, errno);
-  }
-  if (errno != ENOENT) return unusable(path, errno);
-  if (path.back() == '/') return unusable(path, EISDIR);
-  std::string folder = path;
-  do {
-    folder.erase(folder.rfind('/'));
-  } while (!folder.empty() && ::stat(folder.c_str(), &info) != 0 && errno == ENOENT);
-  if (folder.empty()) folder = "/";
-  if (::stat(folder.c_str(), &info) != 0) return unusable(path, errno);
-  if (!S_ISDIR(info.st_mode)) return unusable(path, ENOTDIR);
-  return ::access(folder.c_str(), W_OK | X_OK) == 0 ? Status() : unusable(path, errno);
-}
-
 Selection selectionOf(config::Node node) {
   Selection selection(node["sample"].asDouble());
   const config::Node only = node["only"], always = node["always"];
@@ -152,7 +125,7 @@ class AccessLogModule final : public module::Module {
 
 Result<module::RouteParts> AccessLogModule::build(config::Node node, const module::RouteContext& context) {
   const log::StreamOptions options = streamOptions(node);
-  if (Status status = checkPath(options.path); !status.ok()) return status;
+  if (Status status = log::checkFile(options.path); !status.ok()) return status;
   const config::Node own = context.root["log"];
   const std::string folder = own["path"].asString();
   if (!folder.empty()) {

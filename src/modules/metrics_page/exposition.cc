@@ -129,6 +129,18 @@ void Exposition::add(const push::HubNumbers& numbers) {
   counter("roost_push_slow_consumers_total", "Times that a subscriber began to lag.", numbers.slow);
 }
 
+void Exposition::add(const log::Stats& stats) {
+  const auto counter = [this](const char* name, const char* help, uint64_t value) {
+    add(metrics::Registry::Reading{{name, help, ""}, {}, value});
+  };
+  counter("roost_log_lines_total", "Lines written to the log and to access logs.", stats.lines);
+  counter("roost_log_dropped_total", "Lines dropped because a thread's buffer was full.", stats.dropped);
+  counter("roost_log_lost_total", "Lines lost because their file could not be written.", stats.lost);
+  counter("roost_log_write_errors_total", "Failed writes to a log file.", stats.write_errors);
+  counter("roost_log_reopen_failures_total", "Log files that could not be opened anew on SIGUSR1.",
+          stats.failed_reopens);
+}
+
 std::string Exposition::finish() {
   if (format_ == Format::kOpenMetrics) text_ += "# EOF\n";
   return std::move(text_);

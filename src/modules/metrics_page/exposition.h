@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "log/options.h"
 #include "metrics/registry.h"
 #include "push/hub.h"
 
@@ -26,6 +27,7 @@ class Exposition {
   void add(const metrics::Registry::Reading& reading);
   // What is the hub's alone: who listens and what is delivered, routes count.
   void add(const push::HubNumbers& numbers);
+  void add(const log::Stats& stats);
   std::string finish();
 
  private:

@@ -5,6 +5,7 @@
 
 #include "http/accept.h"
 #include "http/exchange.h"
+#include "log/log.h"
 #include "modules/metrics_page/exposition.h"
 
 namespace roost::embedded {
@@ -27,6 +28,7 @@ std::string gather(const Sources& sources, Format format) {
         [&exposition](const metrics::Registry::Reading& reading) { exposition.add(reading); });
   }
   if (sources.hub != nullptr) exposition.add(sources.hub->numbers());
+  exposition.add(log::stats());
   return exposition.finish();
 }
 

@@ -1,6 +1,7 @@
 """The files: reopening, rolling, sampling, selection, aborted downloads, and configurations that cannot work."""
 
 import json
+import resource
 import signal
 
 import pytest
@@ -95,17 +96,17 @@ def test_an_aborted_download(start_logged):
 
 
 def test_a_full_disk_harms_no_request(start_logged):
+    def no_room():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
     server = start_logged({"path": "logs/a.json", "format": "json"})
     server.stop()
     log = server.folder / "logs" / "a.json"
-    log.unlink()
-    log.symlink_to("/dev/full")
-    again = type(server)(server.folder, server.config)
+    again = type(server)(server.folder, server.config, before_exec=no_room)
     again.ask("/hello.txt")
-    eventually(lambda: "cannot write" in again.output, "the server says so")
-    log.unlink()
-    again.signal(signal.SIGUSR1)
-    eventually(log.exists, "the file is made anew")
+    eventually(lambda: "a.json: File too large" in again.output, "the server says so")
+    resource.prlimit(again.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     again.ask("/hello.txt")
     eventually(lambda: log.read_text().count("\n") == 2, "both lines are there")
     again.stop()

@@ -1,7 +1,9 @@
 // The file: where it is, when it is rolled, reopened, and what happens when it cannot be written.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <optional>
 
 #include "log/log.h"
 #include "unit/log/log_test_support.h"
@@ -139,8 +141,10 @@ TEST_CASE("reopen writes to a new file after rename") {
   }
 }
 
-TEST_CASE("a failed reopen keeps the old file and says so") {
+TEST_CASE("a failed reopen keeps the old file, and says so there and on standard error") {
   const TempDir dir;
+  const Stats before = stats();
+  std::optional<StderrToFile> redirected(dir.path("stderr"));
   REQUIRE(start(optionsFor(dir)).ok());
   LOG_INFO("before");
   flush();
@@ -150,14 +154,59 @@ TEST_CASE("a failed reopen keeps the old file and says so") {
   flush();
   LOG_INFO("after");
   stop();
+  redirected.reset();
+  CHECK(countLinesWith(dir.path("stderr"), "cannot reopen") == 1);
+  CHECK(countLinesWith(dir.path("stderr"), "t.log") == 1);
+  CHECK(stats().failed_reopens == before.failed_reopens + 1);
   CHECK(countLinesWith(dir.path("moved.log"), "cannot reopen") == 1);
   CHECK(countLinesWith(dir.path("moved.log"), "after") == 1);
+}
+
+TEST_CASE("a symbolic link in a log file's place is not followed", "[regression]") {
+  const TempDir dir;
+  fs::create_symlink(dir.path("elsewhere"), dir.path("t.log"));
+  const Status status = start(optionsFor(dir));
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.message().find("t.log is a symbolic link") != std::string::npos);
+  CHECK_FALSE(fs::exists(dir.path("elsewhere")));
+}
+
+TEST_CASE("others may not read a log file", "[regression]") {
+  const TempDir dir;
+  const mode_t before = ::umask(0);
+  REQUIRE(start(optionsFor(dir)).ok());
+  ::umask(before);
+  stop();
+  CHECK(fs::status(dir.path("t.log")).permissions() == fs::perms(0640));
+}
+
+TEST_CASE("log files are made for another user", "[regression]") {
+  if (::geteuid() != 0) return;
+  const TempDir dir;
+  Options options = optionsFor(dir);
+  options.directory = dir.path("a/b");
+  const FileOwner owner{65534, 65533};
+  REQUIRE(makeFilesFor(options, owner).ok());
+  for (const char* made : {"a", "a/b", "a/b/t.log"}) {
+    struct stat info {};
+    REQUIRE(::stat(dir.path(made).c_str(), &info) == 0);
+    CHECK(info.st_uid == owner.user);
+    CHECK(info.st_gid == owner.group);
+  }
+  // A second name of a file that is not meant.
+  std::ofstream(dir.path("shadow")) << "secret";
+  fs::remove(dir.path("a/b/t.log"));
+  fs::create_hard_link(dir.path("shadow"), dir.path("a/b/t.log"));
+  REQUIRE(makeFilesFor(options, owner).ok());
+  struct stat info {};
+  REQUIRE(::stat(dir.path("shadow").c_str(), &info) == 0);
+  CHECK(info.st_uid == 0);
 }
 
 TEST_CASE("full disk is survived") {
   for (const bool async : {true, false}) {
     const TempDir dir;
-    fs::create_symlink("/dev/full", dir.path("t.log"));
+    std::optional<FullDisk> disk(std::in_place);
     Options options = optionsFor(dir);
     options.async = async;
     options.on_full = OnFull::kBlock;
@@ -169,8 +218,7 @@ TEST_CASE("full disk is survived") {
     const Stats full = stats();
     CHECK(full.write_errors > before.write_errors);
     CHECK(full.lost > before.lost);
-    fs::remove(dir.path("t.log"));  // there is room again
-    reopen();
+    disk.reset();  // there is room again
     flush();
     LOG_INFO("last line");
     stop();
@@ -178,8 +226,7 @@ TEST_CASE("full disk is survived") {
     CHECK(countLinesWith(dir.path("t.log"), "with some text") + lost == kLines);
     CHECK(countLinesWith(dir.path("t.log"), "last line") == 1);
     CHECK(countLinesWith(dir.path("t.log"), "writing works again after") == 1);
-    CHECK(countLinesWith(dir.path("t.log"), fmt::format("No space left on device): {} lines lost", lost)) ==
-          1);
+    CHECK(countLinesWith(dir.path("t.log"), fmt::format("File too large): {} lines lost", lost)) == 1);
   }
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -52,6 +54,27 @@ class StderrToFile {
 
  private:
   int former_;
+};
+
+// While it lives, nothing can be written to a regular file: EFBIG, as ENOSPC where a disk is full.
+class FullDisk {
+ public:
+  FullDisk() {
+    former_handler_ = ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &former_);
+    const rlimit none{0, former_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &former_);
+    ::signal(SIGXFSZ, former_handler_);
+  }
+
+ private:
+  rlimit former_{};
+  void (*former_handler_)(int);
 };
 
 inline std::string readFile(const std::string& path) {

@@ -37,6 +37,7 @@ struct StartContext {
   metrics::Registry* metrics = nullptr;
   push::Hub* hub = nullptr;
   db::Database* database = nullptr;
+  bool gave_up_root = false;  // the process was started by root and is another user now
 };
 
 // What surrounds the route that a module is asked to build.

@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +31,24 @@ std::string urlOf(const net::SocketAddress& address, const std::string& speaker)
   return "http://" + text + "/";
 }
 
+// The addresses of this machine's interfaces by which others may reach it, with `port`; at most kMost.
+std::vector<std::string> networkUrls(int family, uint16_t port) {
+  constexpr size_t kMost = 4;
+  std::vector<std::string> urls;
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return urls;
+  for (const ifaddrs* entry = all; entry != nullptr && urls.size() < kMost; entry = entry->ifa_next) {
+    const bool usable = (entry->ifa_flags & IFF_UP) != 0 && (entry->ifa_flags & IFF_LOOPBACK) == 0;
+    if (!usable || entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != family) continue;
+    net::PeerAddr address = net::PeerAddr::from(entry->ifa_addr, sizeof(sockaddr_in6));
+    const bool link_local = family == AF_INET6 && address.toString().compare(0, 5, "[fe80") == 0;
+    address.port = port;
+    if (!link_local) urls.push_back("http://" + address.toString() + "/");
+  }
+  ::freeifaddrs(all);
+  return urls;
+}
+
 const char* signalName(int number) noexcept {
   switch (number) {
     case SIGINT:
@@ -52,17 +73,31 @@ Server::~Server() {
   registry_.stop();
 }
 
-Status Server::start() {
+Status Server::open() {
+  Status status = pid_file_.open();
+  return status.ok() ? openListeners() : status;
+}
+
+Status Server::giveSockets(uid_t user, gid_t group) const {
+  for (const net::SocketAddress& address : addresses_) {
+    if (address.family() != AF_UNIX || address.isAbstract()) continue;
+    const std::string path(address.unixPath());
+    if (::lchown(path.c_str(), user, group) != 0)
+      return Status::fromErrno(errno, "cannot give " + address.toString() + " to the server's user");
+  }
+  return {};
+}
+
+Status Server::start(bool gave_up_root) {
   auto loop = event::Loop::create(sys_, config_.io_threads);
   if (!loop.ok()) return loop.status();
   main_loop_ = std::move(loop).value();
   Status status = signals_.open(*main_loop_, *this);
-  if (status.ok()) status = pid_file_.check();
-  if (status.ok()) status = openListeners();
   if (registry_.usesPush()) push_host_ = std::make_unique<PushHost>(config_.push, config_.io_threads, sys_);
   if (status.ok()) status = openDatabase();
   if (status.ok())
-    status = registry_.start({sys_, config_.io_threads, root_, &metrics_, hub(), database_.database()});
+    status = registry_.start(
+        {sys_, config_.io_threads, root_, &metrics_, hub(), database_.database(), gave_up_root});
   if (status.ok()) status = openThreads();
   if (status.ok()) status = pid_file_.write();
   if (status.ok() && config_.max_memory_bytes > 0) watchMemory();
@@ -212,6 +247,23 @@ std::string Server::description() const {
                      config_.io_threads, config_.io_threads == 1 ? "" : "s",
                      config_.accept == AcceptMode::kReusePort ? "reuseport" : "handoff",
                      config_.own_fd_tables ? ", an fd table per thread" : "");
+}
+
+std::string Server::exposure() const {
+  std::vector<std::string> wildcards;
+  std::vector<std::string> urls;
+  for (size_t i = 0; i < addresses_.size(); ++i) {
+    const std::string text = addresses_[i].toString();
+    const bool v4 = text.compare(0, 8, "0.0.0.0:") == 0;
+    if (!v4 && text.compare(0, 5, "[::]:") != 0) continue;
+    wildcards.push_back(text);
+    if (!config_.protocols[i].speaker.empty()) continue;
+    for (std::string& url : networkUrls(v4 ? AF_INET : AF_INET6, addresses_[i].port()))
+      urls.push_back(std::move(url));
+  }
+  if (wildcards.empty()) return {};
+  return fmt::format("reachable from the network: listening on every address of this machine at {}{}{}",
+                     fmt::join(wildcards, " "), urls.empty() ? "" : ", such as ", fmt::join(urls, " "));
 }
 
 void Server::run() {

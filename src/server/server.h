@@ -34,13 +34,20 @@ class Server final : private SignalListener {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Opens everything and starts the threads. After an error what had begun has ended again. The error is one
+  // Opens what may take root to open: the pid file and the listeners. Starts no thread. The error is one
   // line.
-  Status start();
+  Status open();
+  // Gives the Unix sockets' files to a user, as whom the server is going to run. REQUIRES: open() was called.
+  Status giveSockets(uid_t user, gid_t group) const;
+  // Opens the rest and starts the threads. `gave_up_root`: root has started the process, which is another
+  // user since. After an error what had begun has ended again. REQUIRES: open() has succeeded.
+  Status start(bool gave_up_root);
   // What was opened: "http://127.0.0.1:4507/ unix:/run/roost.sock (pid 1, 2 IO threads, handoff)".
   std::string description() const;
   // What its threads count.
   const metrics::Registry& metrics() const noexcept { return metrics_; }
+  // The listeners that other machines can reach, for the log; empty where there is none.
+  std::string exposure() const;
   // Serves until a signal ends it. REQUIRES: start() has succeeded.
   void run();
 

@@ -143,6 +143,21 @@ void readProcessors(Node node, const std::vector<int>& allowed, ServerConfig& co
   }
 }
 
+void readIdentity(Node root, ServerConfig& config, Errors& errors) {
+  const Node user = root["user"], group = root["group"];
+  if (user.asString().empty()) {
+    if (!group.asString().empty())
+      errors.push_back(errorAt(group, "\"group\" says nothing without \"user\": write both"));
+    return;
+  }
+  auto identity = findIdentity(user.asString(), group.asString());
+  if (identity.ok()) {
+    config.identity = std::move(identity).value();
+  } else {
+    errors.push_back(errorAt(user, identity.status().message()));
+  }
+}
+
 push::HubOptions hubOptions(Node node) noexcept {
   push::HubOptions options;
   options.max_history_bytes = static_cast<uint64_t>(node["max_history_bytes"].asInt());
@@ -206,6 +221,7 @@ ServerConfigResult readServerConfig(Node root, const module::Registry& registry,
   config.linger_ms = asU32(root["http"]["linger_timeout_ms"]);
   config.head_timeout_ms = asU32(root["http"]["head_timeout_ms"]);
   config.pid_file = root["pid_file"].asString();
+  readIdentity(root, config, errors);
   config.mysql_wanted = root["mysql"]["mysql_started"].asBool();
   if (config.mysql_wanted) DatabaseHost::check(root, errors);
   config.log = logOptions(root["log"]);

@@ -14,6 +14,7 @@
 #include "net/cidr_map.h"
 #include "net/listener.h"
 #include "push/hub.h"
+#include "server/privileges.h"
 
 namespace roost::server {
 
@@ -45,7 +46,8 @@ struct ServerConfig {
   uint32_t max_loop_lag_ms = 0;                      // 0: however late
   uint32_t linger_ms = 5000;
   uint32_t head_timeout_ms = 20'000;
-  std::string pid_file;  // empty: none
+  std::string pid_file;              // empty: none
+  std::optional<Identity> identity;  // whom root becomes; nothing: none is named
   bool mysql_wanted = false;
   push::HubOptions push;
   log::Options log;

@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/file_trust.h"
 #include "config/config.h"
 #include "log/log.h"
 #include "module/registry.h"
@@ -17,10 +22,12 @@
 #include "server/explain.h"
 #include "server/io_thread.h"
 #include "server/options.h"
+#include "server/privileges.h"
 #include "server/processors.h"
 #include "server/server.h"
 #include "server/server_config.h"
 #include "server/signals.h"
+#include "server/start_check.h"
 #include "server/system_check.h"
 
 namespace roost::server {
@@ -52,31 +59,35 @@ int print(std::string_view text) {
   return std::fflush(stdout) == 0 && written ? 0 : kCannotServe;
 }
 
-int serve(ServerConfig config, config::Node root, module::Registry& registry) {
-  Signals::block();
-  raiseDescriptorLimit();
-  const bool mysql_wanted = config.mysql_wanted;
-  const log::Options log_options = config.log;
-  Server server(std::move(config), root, registry, realSys());
-  Status status = log::start(log_options);
-  if (!status.ok()) return fail(status.message());
-  log::setThreadName("roost-main");
-  status = server.start();
-  if (!status.ok()) {
-    // A log that is standard error would say the same line twice there.
-    if (!log_options.directory.empty()) LOG_ERROR("{}", status.message());
-    log::stop();
-    return fail(status.message());
+// What takes root is open by now; the rest is opened, and threads are started, with the rights that they will
+// have.
+Status giveUpRoot(const Server& server, const std::optional<Identity>& identity,
+                  const log::Options& log_options, bool is_root) {
+  forbidNewPrivileges();
+  if (!is_root) return dropCapabilities();
+  if (!identity || identity->uid == 0) return {};
+  Status status = log::makeFilesFor(log_options, {identity->uid, identity->gid});
+  if (status.ok()) status = server.giveSockets(identity->uid, identity->gid);
+  return status.ok() ? becomeUser(*identity) : status;
+}
+
+void warnOfRights(const std::optional<Identity>& identity, bool was_root, bool gave_up_root,
+                  const std::vector<std::string>& files) {
+  if (was_root && !identity) {
+    LOG_WARN(
+        "running as root: whoever takes over the server has the machine; write \"user\": \"www-data\" "
+        "(any user without rights of its own) to give root up once the listeners are open");
+  } else if (!was_root && identity && identity->uid != ::geteuid()) {
+    LOG_WARN("user {} is ignored: only root can become another user, and this is user {}", identity->name,
+             ::geteuid());
   }
-  if (mysql_wanted && !registry.usesDatabase()) {
-    LOG_WARN("mysql.mysql_started is on, but {}: nothing is connected to",
-             DatabaseHost::supported() ? "no route uses the database" : "this build has no MySQL client");
+  for (const std::string& file : files) {
+    const std::string who = whoMayChange(file.c_str(), gave_up_root);
+    if (!who.empty()) LOG_WARN("{} may be changed by {}, who then decides what the server does", file, who);
   }
-  const std::string description = server.description();
-  LOG_INFO("{} serving {}", versionLine(), description);
-  print(fmt::format("roost: serving {}\n", description));
-  server.run();
-  const metrics::Registry& metrics = server.metrics();
+}
+
+void tellEnd(const metrics::Registry& metrics) {
   const uint64_t cut_short = metrics.counterValue(IoThread::kCutShortMetric);
   if (cut_short > 0) {
     LOG_WARN("{} answer{} cut short: not through within {} ms of the signal", cut_short,
@@ -86,6 +97,42 @@ int serve(ServerConfig config, config::Node root, module::Registry& registry) {
            metrics.counterValue("roost_http_requests_total"),
            metrics.counterValue("roost_connections_accepted_total"),
            metrics.counterValue("roost_connections_refused_total"));
+}
+
+int serve(ServerConfig config, const config::Config& loaded, module::Registry& registry) {
+  Signals::block();
+  raiseDescriptorLimit();
+  const bool mysql_wanted = config.mysql_wanted;
+  const log::Options log_options = config.log;
+  const std::optional<Identity> identity = config.identity;
+  const bool was_root = ::geteuid() == 0;
+  Server server(std::move(config), loaded.root(), registry, realSys());
+  Status status = server.open();
+  if (Status given_up = giveUpRoot(server, identity, log_options, was_root); !given_up.ok())
+    return fail(given_up.message());
+  if (Status started = log::start(log_options); !started.ok()) return fail(started.message());
+  log::setThreadName("roost-main");
+  const bool gave_up_root = was_root && ::geteuid() != 0;
+  if (status.ok()) status = server.start(gave_up_root);
+  if (!status.ok()) {
+    // A log that is standard error would say the same line twice there.
+    if (!log_options.directory.empty()) LOG_ERROR("{}", status.message());
+    log::stop();
+    return fail(status.message());
+  }
+  warnOfRights(identity, was_root, gave_up_root, loaded.files());
+  if (mysql_wanted && !registry.usesDatabase()) {
+    LOG_WARN("mysql.mysql_started is on, but {}: nothing is connected to",
+             DatabaseHost::supported() ? "no route uses the database" : "this build has no MySQL client");
+  }
+  const std::string description = server.description();
+  LOG_INFO("{} serving {}", versionLine(), description);
+  const std::string exposure = server.exposure();
+  if (!exposure.empty()) LOG_INFO("{}", exposure);
+  print(fmt::format("roost: serving {}\n{}{}{}", description, exposure.empty() ? "" : "roost: ", exposure,
+                    exposure.empty() ? "" : "\n"));
+  server.run();
+  tellEnd(server.metrics());
   return 0;
 }
 
@@ -113,6 +160,30 @@ CheckedConfig checkedConfigOf(const ServerConfig& config) {
   return checked;
 }
 
+int testStart(const std::string& path, const ServerConfig& config) {
+  const StartCheck check = checkStart(config, realSys());
+  for (const std::string& note : check.notes) fmt::print(stderr, "roost: note: {}\n", note);
+  for (const std::string& problem : check.problems) fail(problem);
+  return check.problems.empty() ? print(fmt::format("roost: {} is good\n", path)) : kCannotServe;
+}
+
+// Whether nobody has said what to serve: no file was named, and there is none where one is looked for.
+bool hasNothingToServe(const CommandLine& line) {
+  return !line.config_named && line.action != Action::kPrintSchema &&
+         ::access(line.config_path.c_str(), F_OK) != 0 && errno == ENOENT;
+}
+
+int sayHowToBegin(const CommandLine& line) {
+  fmt::print(
+      stderr,
+      "roost: there is no {} here, and no other configuration was named with -f\n"
+      "usage: server -f FILE (serves what FILE says), -t -f FILE (checks it), -h (lists all options)\n"
+      "to serve this folder at http://127.0.0.1:4507/: echo '{{\"http\": {{\"root_path\": \".\"}}}}' > "
+      "roost.json && server -f roost.json\n",
+      line.config_path);
+  return kWrongUsage;
+}
+
 int runConfigured(const CommandLine& line) {
   ExplainRequest request;
   if (line.action == Action::kExplain) {
@@ -133,10 +204,10 @@ int runConfigured(const CommandLine& line) {
   ServerConfigResult result = readServerConfig(loaded.config->root(), registry, allowedProcessors());
   if (!result.config) return failAll(result.errors);
   if (line.action == Action::kCheckSystem) return checkSystemFor(line, checkedConfigOf(*result.config));
-  if (line.action == Action::kTest) return print(fmt::format("roost: {} is good\n", line.config_path));
+  if (line.action == Action::kTest) return testStart(line.config_path, *result.config);
   if (line.action == Action::kExplain)
     return explainOne(request, *result.config, loaded.config->root(), registry);
-  const int code = serve(std::move(*result.config), loaded.config->root(), registry);
+  const int code = serve(std::move(*result.config), *loaded.config, registry);
   log::stop();
   return code;
 }
@@ -153,6 +224,7 @@ int runProgram(int argc, char** argv) {
     if (line->action == Action::kHelp) return print(helpText());
     if (line->action == Action::kVersion) return print(fmt::format("{}\n", versionLine()));
     if (line->action == Action::kCheckSystem && !line->config_named) return checkSystemFor(*line, {});
+    if (hasNothingToServe(*line)) return sayHowToBegin(*line);
     return runConfigured(*line);
   } catch (const std::exception& error) {
     return fail(error.what());

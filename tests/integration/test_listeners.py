@@ -123,3 +123,20 @@ def test_clients_beyond_worker_connections_wait(start_server, accept):
             two.close()
             assert third.read_response().body == b"answer"
     eventually(lambda: "worker_connections" in server.log, "a line that says why")
+
+
+@pytest.mark.parametrize("address, named", [("0.0.0.0", "0.0.0.0:"), ("::", "[::]:")])
+def test_what_others_can_reach_is_said(start_server, address, named):
+    if address == "::" and not ipv6():
+        pytest.skip("no IPv6 here")
+    server = start_server({"address": address}, files=SITE)
+    port = server.address[1]
+    eventually(lambda: "reachable from the network" in server.output, "a second line")
+    assert f"roost: reachable from the network: listening on every address of this machine at {named}{port}" in server.output
+    eventually(lambda: "reachable from the network" in server.log, "a line in the log")
+
+
+def test_what_only_this_machine_can_reach_is_not_called_exposed(start_server):
+    server = start_server(files=SITE)
+    server.stop()
+    assert "reachable" not in server.output + server.log

@@ -1,5 +1,6 @@
 """How it ends, and what signals do meanwhile."""
 
+import json
 import os
 import re
 import signal
@@ -80,6 +81,38 @@ def test_usr1_opens_the_log_anew(start_server):
     server.stop()
     assert "stopped" in path.read_text()
     assert "stopped" not in path.with_name("server.log.old").read_text()
+
+
+def test_a_usr1_that_fails_is_told_where_somebody_looks(start_server):
+    server = start_server({"http": {"sites": [{"routes": [{"path": "/metrics", "metrics": {}}]}]}})
+    path = server.folder / "logs" / "server.log"
+    eventually(lambda: "serving" in server.log, "the first line is written")
+    path.rename(path.with_name("server.log.old"))
+    path.mkdir()
+    server.signal(signal.SIGUSR1)
+    eventually(lambda: "cannot reopen" in server.output, "a line on standard error")
+    assert "roost_log_reopen_failures_total 1" in server.ask("/metrics").body.decode()
+
+
+def test_held_requests_are_answered_at_the_end(start_server):
+    hold = {"path": "/hold", "hold": {"min_ms": 60000, "max_ms": 60000, "query_key": "ms", "body": "held"}}
+    server = start_server({"http": {"access_log": {"path": "logs/access.json", "format": "json"},
+                                    "sites": [{"routes": [hold]}]}})
+    with server.connect() as soon, server.connect() as late:
+        soon.send(request("/hold?ms=700"))
+        late.send(request("/hold"))
+        soon.wait_until_read()
+        late.wait_until_read()
+        server.signal(signal.SIGTERM)
+        refused = late.read_response()
+        assert (refused.status, refused.get("Retry-After")) == (503, "1")
+        answered = soon.read_response()
+        assert (answered.status, answered.body) == (200, b"held")
+        soon.expect_close()
+        late.expect_close()
+        assert server.wait() == 0
+    entries = [json.loads(line) for line in (server.folder / "logs" / "access.json").read_text().splitlines()]
+    assert sorted((entry["status"], entry["aborted"]) for entry in entries) == [(200, False), (503, False)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR2])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import socket
 import subprocess
@@ -47,6 +48,55 @@ def test_t_opens_no_port_and_writes_no_file(configured, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["conf", "html"]
 
 
+def test_t_says_what_a_start_would_fail_at(configured, tmp_path):
+    """Each of these was good once, and the start failed."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    (tmp_path / "folder" / "server.log").symlink_to(tmp_path / "file")
+    for config, *words in (
+            ({"address": "192.0.2.1", "port": 0}, "192.0.2.1", "no interface has this address"),
+            ({"address": None, "port": None, "listen": [{"unix": "file"}]}, "file", "it exists and is not a socket"),
+            ({"address": None, "port": None, "listen": [{"unix": "none/a.sock"}]}, "none/a.sock", "No such file"),
+            ({"pid_file": "none/run.pid"}, "none/run.pid", "No such file"),
+            ({"pid_file": "folder"}, "folder", "is no plain file"),
+            ({"pid_file": "link"}, "link", "is no plain file"),
+            ({"log": {"path": "file/logs/"}}, "file/logs", "Not a directory"),
+            ({"log": {"path": "folder"}}, "folder/server.log", "symbolic link"),
+            ({"http": {"access_log": {"path": "link"}}}, "link", "symbolic link")):
+        before = sorted(tmp_path.iterdir())
+        check_refused(configured(config, "-t"), *words)
+        assert sorted(tmp_path.iterdir()) == before
+        assert configured(config).returncode == 1, config
+
+
+def test_t_notes_an_address_in_use(configured):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        result = configured({"port": taken.getsockname()[1]}, "-t")
+    assert result.returncode == 0 and "is good" in result.stdout
+    assert result.stderr.startswith("roost: note: ") and "a start needs it to be free" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["-t"], ["--dump"]])
+def test_alone_it_says_what_to_do(tmp_path, arguments):
+    result = run_server(*arguments, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    lines = result.stderr.splitlines()
+    assert len(lines) == 3, lines
+    assert "conf/server.json" in lines[0] and lines[1].startswith("usage: server -f FILE")
+    command = lines[2].split(": ", 1)[1]
+    made, _, started = command.partition(" && ")
+    assert subprocess.run(made, shell=True, cwd=tmp_path).returncode == 0
+    assert started == "server -f roost.json"
+    assert "is good" in run_server("-t", "-f", "roost.json", cwd=tmp_path).stdout
+    dumped = json.loads(run_server("--dump", "-f", "roost.json", cwd=tmp_path).stdout)
+    assert pathlib.Path(dumped["http"]["root_path"]) == tmp_path
+
+
+def test_a_comment_behind_a_hash(configured):
+    check_refused(configured('{\n  # the port\n  "port": 80\n}', "-t"), "server.json:2:3:", "comments begin with //", lines=3)
+
+
 def test_dump_is_a_configuration_that_dumps_the_same(configured, tmp_path):
     first = configured({"mysql": {"password": "hidden-word"}}, "--dump")
     assert first.returncode == 0, first
@@ -62,18 +112,18 @@ def test_the_schema_is_the_file_that_editors_use():
     assert run_server("--print-schema").stdout == (REPOSITORY / "conf/server.schema.json").read_text()
 
 
-def test_the_pid_file_of_a_process_that_lives_is_respected(configured, tmp_path):
-    (tmp_path / "run.pid").write_text(f"{os.getpid()}\n")
-    check_refused(configured({"pid_file": "run.pid"}), "run.pid", f"process {os.getpid()}", "is running")
-    assert (tmp_path / "run.pid").read_text() == f"{os.getpid()}\n"
-
-
-@pytest.mark.parametrize("left", ["", "nonsense", "-1", "99999999999999999999", "{dead}"])
-def test_a_pid_file_that_was_left_behind_is_replaced(start_server, tmp_path, left):
-    with subprocess.Popen(["true"]) as dead:
-        dead.wait()
+def test_the_pid_file_of_a_server_that_lives_is_respected(start_server, configured, tmp_path):
     path = tmp_path / "run.pid"
-    path.write_text(left.format(dead=dead.pid))
+    server = start_server({"pid_file": str(path)})
+    check_refused(configured({"pid_file": str(path)}), "run.pid", f"locked by process {server.process.pid}", "is running")
+    assert path.read_text() == f"{server.process.pid}\n"
+    assert configured({"pid_file": str(path)}, "-t").returncode == 0
+
+
+@pytest.mark.parametrize("left", ["", "nonsense", "-1", "99999999999999999999", "{alive}"])
+def test_a_pid_file_that_was_left_behind_is_replaced(start_server, tmp_path, left):
+    path = tmp_path / "run.pid"
+    path.write_text(left.format(alive=os.getpid()))  # a number that some other process has by now
     server = start_server({"pid_file": str(path)})
     assert path.read_text() == f"{server.process.pid}\n"
 

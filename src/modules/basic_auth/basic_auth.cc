@@ -1,10 +1,13 @@
 #include "modules/basic_auth/basic_auth.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/file_trust.h"
+#include "log/log.h"
 #include "modules/basic_auth/verifier.h"
 
 namespace roost::embedded {
@@ -108,11 +111,17 @@ class Module final : public module::Module {
     const int64_t threads = context.config["task_processes"].asInt();
     queue_ = std::make_unique<HashQueue>(static_cast<size_t>(std::max<int64_t>(threads - 1, 1)));
     verifiers_.resize(context.loop_count);
+    for (const std::string& path : users_files_) {
+      const std::string who = whoMayChange(path.c_str(), context.gave_up_root);
+      if (!who.empty())
+        LOG_WARN("users_file {} may be changed by {}, who then decides who may log in", path, who);
+    }
     return {};
   }
   Result<module::RouteParts> build(config::Node options, const module::RouteContext&) override {
     auto file = UsersFile::open(options["users_file"].asString());
     if (!file.ok()) return file.status();
+    users_files_.insert(options["users_file"].asString());
     constexpr int64_t kSecond = 1'000'000'000;
     module::RouteParts parts;
     parts.request_filters.push_back(std::make_shared<BasicAuth>(
@@ -129,6 +138,7 @@ class Module final : public module::Module {
   const SipKey high_key_ = SipKey::random();
   std::unique_ptr<HashQueue> queue_;
   Verifiers verifiers_;
+  std::set<std::string> users_files_;
 };
 
 }  // namespace

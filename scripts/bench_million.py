@@ -30,6 +30,7 @@ import time
 from bench import capacity, million, process, push_servers, watch
 
 SLACK_MS = 60000  # that an answer may be late where both ends share the processors
+STALL_S = 90      # without one connection more, before all are there
 MOST_MESSAGES = 128  # of which swarm tells the delivery of each
 KEPT = ("connections_held", "connect_s", "connect_rate", "connect_latency", "latency", "messages_total", "replies_total", "unanswered",
         "published", "publish_latency", "delivery_latency", "threads", "source_addresses", "errors", "failed", "interrupted",
@@ -109,7 +110,7 @@ def preflight(options):
     """What keeps the run from being made here, a line each."""
     lines = [f"{what} is not there: build it first" for what in (options.server, options.swarm) if not os.access(what, os.X_OK)]
     facts = capacity.machine()
-    lines += capacity.lacking(options.clients, facts)
+    lines += capacity.lacking(options.clients, facts, options.threads)
     if not lines:
         check = subprocess.run([*swarm_command(options, 1, os.devnull), "--check"], capture_output=True, text=True)
         lines += check.stderr.strip().splitlines() if check.returncode else []
@@ -126,9 +127,14 @@ def start_swarm(options, server, folder):
                             preexec_fn=process.ends_with_parent)
 
 
-def wait_for(options, server, swarm, watcher):
+def wait_for(options, server, swarm, watcher, sockets_before):
     deadline = time.monotonic() + lasts_at_most(options)
+    most, since = 0, time.monotonic()
     while swarm.poll() is None:
+        if (grown := watcher.most("sockets") - sockets_before) > most:
+            most, since = grown, time.monotonic()
+        if most < 2 * options.clients * 0.99 and time.monotonic() - since > STALL_S:
+            raise Failed(f"connecting stopped at about {most // 2:,} of {options.clients:,} clients")
         if server.process.poll() is not None:
             said = (server.folder / "output.txt").read_text(errors="replace").strip().splitlines()[-3:]
             raise Failed("\n".join([f"the server ended with {server.process.returncode}", *said]))
@@ -176,14 +182,15 @@ def measure(options, folder):
         watcher = watch.Watch({"server": server.process.pid, "swarm": swarm.pid}, capacity.GUARD_BYTES,
                               on_low=lambda: swarm.send_signal(signal.SIGINT))
         watcher.start()
-        wait_for(options, server, swarm, watcher)
+        wait_for(options, server, swarm, watcher, before["sockets"])
     finally:
         if watcher is not None:
             watcher.stop()
         if swarm is not None and swarm.poll() is None:
             process.stop(swarm)
         server.stop()
-    print((folder / "swarm.txt").read_text(), end="")
+        if swarm is not None:
+            print((folder / "swarm.txt").read_text(), end="")
     if not (folder / "report.json").exists():
         raise Failed(f"swarm ended with {swarm.returncode} and no report")
     return result_of(options, json.loads((folder / "report.json").read_text()), watcher, before)

@@ -27,6 +27,12 @@ def io_threads(connections, limit=None):
     return max(4, -(-connections * 5 // 4 // max((limit or descriptor_limit()) - RESERVE, 1)))
 
 
+def fits(connections, threads, limit):
+    """Whether so many threads' tables hold them, dealt out by chance."""
+    share = connections / threads
+    return share + 5 * share ** 0.5 <= limit - RESERVE
+
+
 def number(path, default=None):
     try:
         return int(pathlib.Path(path).read_text().split()[0])
@@ -76,9 +82,10 @@ def pages_before_pressure():
         return None
 
 
-def lacking(clients, facts):
+def lacking(clients, facts, threads=None):
     """What keeps `clients` connections, both ends, from being held here: one line each, with what would help."""
-    threads = io_threads(clients, facts["descriptors"])
+    enough = io_threads(clients, facts["descriptors"])
+    threads = threads or enough
     least = {
         "file_max": ("fs.file-max", facts["open_files"] + 2 * clients + 10_000),
         "epoll_watches": ("fs.epoll.max_user_watches", 2 * clients + 10_000),
@@ -93,6 +100,8 @@ def lacking(clients, facts):
     if facts["room"] < wanted:
         lines.append(f"memory: {facts['room'] / 1e9:.1f} GB are free, {wanted / 1e9:.1f} GB are needed: at most"
                      f" {max(facts['room'] - GUARD_BYTES, 0) // CLIENT_BYTES:,} clients fit")
+    if threads < enough and not fits(clients, threads, facts["descriptors"]):
+        lines.append(f"{threads} IO threads with {facts['descriptors']:,} descriptors each do not hold them: --threads {enough}")
     if threads > MOST_THREADS:
         lines.append(f"{facts['descriptors']:,} descriptors per thread: {threads:,} IO threads would be needed, and {MOST_THREADS}"
                      f" are the most: ulimit -n {clients * 5 // 4 // MOST_THREADS + RESERVE + 1}")

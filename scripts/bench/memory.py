@@ -26,8 +26,13 @@ def meminfo():
     return {name: int(rest.split()[0]) * 1024 for name, _, rest in (line.partition(":") for line in lines)}
 
 
+def sockstat(name):
+    """A number of the line of TCP in /proc/net/sockstat: "inuse", "tw", "mem" (pages), ..."""
+    return int(re.search(rf"^TCP: .*\b{name} (\d+)", pathlib.Path("/proc/net/sockstat").read_text(), re.M)[1])
+
+
 def tcp_buffer_bytes():
-    return int(re.search(r"^TCP: .* mem (\d+)", pathlib.Path("/proc/net/sockstat").read_text(), re.M)[1]) * 4096
+    return sockstat("mem") * 4096
 
 
 def kernel_bytes():

@@ -9,11 +9,12 @@ PSS_EVERY = 5  # samples: it costs a walk over the page tables
 
 
 def sample(pids, with_pss=False):
-    """{"at_ns", a name's RssAnon for each process of `pids`, "slab", "tcp_buffers", "stacks_and_tables", "room", "available"}, bytes."""
+    """{"at_ns", a name's RssAnon for each process of `pids`, "slab", "tcp_buffers", "stacks_and_tables", "room", "available"}, bytes, and
+    "sockets", TCP's of the whole machine."""
     info = memory.meminfo()
     taken = {"at_ns": time.monotonic_ns(), "slab": info["Slab"], "tcp_buffers": memory.tcp_buffer_bytes(),
              "stacks_and_tables": info["KernelStack"] + info["PageTables"], "room": memory.room_bytes(info),
-             "available": info["MemAvailable"]}
+             "available": info["MemAvailable"], "sockets": memory.sockstat("inuse")}
     taken |= {name: memory.anonymous_bytes(pid) for name, pid in pids.items()}
     if with_pss:
         try:

@@ -82,6 +82,11 @@ def test_each_limit_is_known(facts, told):
     assert len(lines) == len(told) and all(words in line for words, line in zip(told, lines)), lines
 
 
+def test_too_few_threads_are_told():
+    assert capacity.lacking(2_000_000, AMPLE, 124) == []
+    assert capacity.lacking(2_000_000, AMPLE, 101) == ["101 IO threads with 20,000 descriptors each do not hold them: --threads 127"]
+
+
 def test_the_plan_leaves_room():
     assert capacity.io_threads(2_000_000, 20000) == 127
     assert capacity.source_addresses(1_000_000, (32768, 60999)) == 95

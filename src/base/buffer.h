@@ -56,6 +56,8 @@ class BufferRef {
   char* mutableData() noexcept {
     return reinterpret_cast<char*>(block_ + 1);
   }  // REQUIRES: not shared with a thread
+  // How many references the block has; others may come and go meanwhile. REQUIRES: not empty ref.
+  uint32_t useCount() const noexcept { return block_->refs.load(std::memory_order_relaxed); }
   size_t size() const noexcept { return block_ == nullptr ? 0 : block_->size; }
   std::string_view view() const noexcept {
     return block_ == nullptr ? std::string_view{} : std::string_view{data(), size()};

@@ -38,16 +38,25 @@ void OutPool::give(OutSlice* slice) noexcept {
   ++free_count_;
 }
 
+uint32_t OutQueue::chunkBytes(const Chunk& chunk) noexcept {
+  return static_cast<uint32_t>(sizeof(Chunk) + chunk.capacity + Chunk::kSlack);
+}
+
 void OutQueue::append(OutSlice* slice) noexcept {
   if (last_ == nullptr) {
     slice->next = slice;
     slice->queue_bytes = 0;
+    slice->queue_held = 0;
+    slice->queue_gathers = nullptr;
     slice->queue_untaken = 0;
   } else {
     slice->next = std::exchange(last_->next, slice);
     slice->queue_bytes = last_->queue_bytes;
+    slice->queue_held = last_->queue_held;
+    slice->queue_gathers = last_->queue_gathers;
     slice->queue_untaken = last_->queue_untaken;
   }
+  slice->queue_held += kSliceBytes;
   last_ = slice;
 }
 
@@ -57,23 +66,49 @@ void OutQueue::pop(OutPool& pool) noexcept {
     last_ = nullptr;
   } else {
     last_->next = slice->next;
+    last_->queue_held -= kSliceBytes + (slice->chunk == nullptr ? 0 : chunkBytes(*slice->chunk));
+    if (last_->queue_gathers == slice) last_->queue_gathers = nullptr;
   }
   pool.give(slice);
 }
 
-void OutQueue::addCopy(OutPool& pool, std::string_view bytes) noexcept {
-  if (last_ != nullptr && last_->chunk != nullptr) {
-    const size_t fits = std::min(bytes.size(), last_->chunk->room());
-    last_->chunk->append(bytes.substr(0, fits));
-    last_->queue_bytes += static_cast<uint32_t>(fits);
-    bytes.remove_prefix(fits);
+// Copies into the room that is left in the queue's last chunk, wherever that stands; returns how much. Heads
+// of pipelined answers that stand between ranges of files share their chunks this way.
+size_t OutQueue::addToChunk(OutPool& pool, std::string_view bytes) noexcept {
+  OutSlice* gathers = last_ == nullptr ? nullptr : last_->queue_gathers;
+  if (gathers == nullptr) return 0;
+  Chunk& chunk = *gathers->chunk;
+  const size_t fits = std::min(bytes.size(), chunk.room());
+  if (fits == 0) return 0;
+  if (gathers != last_) {
+    OutSlice* slice = pool.take();
+    slice->data = chunk.space();
+    slice->size = 0;
+    slice->chunk = std::exchange(gathers->chunk, nullptr);
+    append(slice);
+    last_->queue_gathers = slice;
   }
+  chunk.append(bytes.substr(0, fits));
+  last_->size += fits;
+  last_->queue_bytes += static_cast<uint32_t>(fits);
+  return fits;
+}
+
+void OutQueue::addCopy(OutPool& pool, std::string_view bytes) noexcept {
+  bytes.remove_prefix(addToChunk(pool, bytes));
   if (bytes.empty()) return;
+  // Most queues hold one small answer, and those that do so for long are many.
+  const uint32_t least = last_ == nullptr ? ChunkPool::kSmall : ChunkPool::kMedium;
+  Chunk* chunk = pool.chunks().take(std::max<size_t>(bytes.size(), least));
   OutSlice* slice = pool.take();
-  slice->chunk = pool.chunks().take(std::max<size_t>(bytes.size(), ChunkPool::kMedium));
-  slice->chunk->append(bytes);
+  slice->chunk = chunk;
+  slice->data = chunk->space();
+  slice->size = bytes.size();
+  chunk->append(bytes);
   append(slice);
+  slice->queue_gathers = slice;
   slice->queue_bytes += static_cast<uint32_t>(bytes.size());
+  slice->queue_held += chunkBytes(*chunk);
 }
 
 void OutQueue::addShared(OutPool& pool, BufferRef buffer, size_t offset, size_t size) noexcept {
@@ -84,6 +119,7 @@ void OutQueue::addShared(OutPool& pool, BufferRef buffer, size_t offset, size_t 
   slice->size = size;
   append(slice);
   slice->queue_bytes += static_cast<uint32_t>(size);
+  slice->queue_held += static_cast<uint32_t>(size);
 }
 
 void OutQueue::addFile(OutPool& pool, OpenFile file, uint64_t offset, uint64_t size) noexcept {
@@ -100,18 +136,12 @@ void OutQueue::advance(OutPool& pool, size_t bytes) noexcept {
   while (bytes > 0) {
     assert(last_ != nullptr && !first().file);
     OutSlice& slice = first();
-    const size_t size = slice.chunk != nullptr ? slice.chunk->size() : slice.size;
-    if (bytes < size) {
-      if (slice.chunk != nullptr) {
-        slice.chunk->consume(bytes);
-      } else {
-        slice.data += bytes;
-        slice.size -= bytes;
-      }
-      return;
-    }
-    bytes -= size;
-    pop(pool);
+    const size_t gone = static_cast<size_t>(std::min<uint64_t>(bytes, slice.size));
+    if (slice.buffer) last_->queue_held -= static_cast<uint32_t>(gone);
+    slice.data += gone;
+    slice.size -= gone;
+    bytes -= gone;
+    if (slice.size == 0) pop(pool);
   }
 }
 
@@ -123,9 +153,8 @@ IoResult OutQueue::sendMemory(Transport& transport, int fd, size_t& asked) noexc
   asked = 0;
   const OutSlice* slice = &first();
   for (; slice != nullptr && !slice->file && count < kParts; slice = behind(slice)) {
-    const bool gathered = slice->chunk != nullptr;
-    parts[count].iov_base = const_cast<char*>(gathered ? slice->chunk->data() : slice->data);
-    parts[count].iov_len = gathered ? slice->chunk->size() : slice->size;
+    parts[count].iov_base = const_cast<char*>(slice->data);
+    parts[count].iov_len = static_cast<size_t>(slice->size);
     asked += parts[count].iov_len;
     ++count;
   }
@@ -167,7 +196,18 @@ uint64_t OutQueue::unsentBytes() const noexcept {
   uint64_t bytes = 0;
   for (const OutSlice* slice = last_ == nullptr ? nullptr : last_->next; slice != nullptr;
        slice = behind(slice)) {
-    bytes += slice->chunk != nullptr ? slice->chunk->size() : slice->size;
+    bytes += slice->size;
+  }
+  return bytes;
+}
+
+uint64_t OutQueue::reclaimableBytes() const noexcept {
+  uint64_t bytes = 0;
+  for (const OutSlice* slice = last_ == nullptr ? nullptr : last_->next; slice != nullptr;
+       slice = behind(slice)) {
+    bytes += kSliceBytes;
+    if (slice->chunk != nullptr) bytes += chunkBytes(*slice->chunk);
+    if (slice->buffer) bytes += slice->buffer.size() / slice->buffer.useCount();
   }
   return bytes;
 }

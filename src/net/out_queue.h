@@ -12,21 +12,27 @@
 
 namespace roost::net {
 
-// One stretch of bytes on its way out: gathered in a chunk, referenced in shared memory, or a range of a
-// file. The last of a queue keeps what there is to know of all of it.
+// OutSlice is one stretch of bytes on its way out: copied into a chunk, referenced in shared memory, or a
+// range of a file. Slices belong to an OutQueue. The last one of a queue keeps the queue's own figures.
 struct OutSlice {
   OutSlice* next = nullptr;  // the last one's: the first
   uint32_t queue_bytes = 0;
+  uint32_t queue_held = 0;
+  OutSlice* queue_gathers =
+      nullptr;  // the slice that owns the chunk to which copies are added; nullptr: none
   int32_t queue_untaken = 0;
-  Chunk* chunk = nullptr;  // owned: the stretch is what the chunk holds
-  BufferRef buffer;        // or a stretch of shared bytes
-  const char* data = nullptr;
-  OpenFile file;  // or of a file
-  uint64_t offset = 0;
-  uint64_t size = 0;  // of buffer or file
+  // Owned, and given back with this slice. Its bytes may be those of slices before this one, too: a queue is
+  // sent in order, so the last slice that lies in a chunk is the one that ends its use.
+  Chunk* chunk = nullptr;
+  BufferRef buffer;            // keeps `data` alive where it is shared
+  const char* data = nullptr;  // in a chunk or in `buffer`
+  OpenFile file;               // or of a file
+  uint64_t offset = 0;         // in the file
+  uint64_t size = 0;
 };
 
-// OutSlices and the memory they gather in, shared by a loop's connections. Loop thread only.
+// OutPool lends OutSlices, and the chunks that copies are gathered in, to a loop's connections. Loop thread
+// only.
 class OutPool {
  public:
   explicit OutPool(ChunkPool& chunks) noexcept : chunks_(chunks) {}
@@ -44,13 +50,21 @@ class OutPool {
   size_t free_count_ = 0;
 };
 
-// What a connection still has to send, in order. Part of a Connection. It is empty most of the time and then
-// costs a pointer. The pool is passed in, so that it is not stored per connection.
+// OutQueue is what a connection still has to send, in order. It is part of a Connection. Most of the time it
+// is empty and costs a pointer; the pool is passed in, so that a connection need not keep it.
 class OutQueue {
  public:
+  // What a slice costs beside the bytes it stands for, the allocator's share included.
+  static constexpr uint32_t kSliceBytes = sizeof(OutSlice) + 16;
+
   bool empty() const noexcept { return last_ == nullptr; }
-  // Bytes held in memory for this queue; file ranges count nothing.
+  // Bytes to send that lie in memory; file ranges count nothing.
   uint32_t memoryBytes() const noexcept { return last_ == nullptr ? 0 : last_->queue_bytes; }
+  // Memory taken up for this queue: slices, whole chunks, and what is unsent of shared buffers.
+  uint32_t heldBytes() const noexcept { return last_ == nullptr ? 0 : last_->queue_held; }
+  // The part of it that comes back when this queue is dropped: of a shared buffer its share. Looks at every
+  // slice.
+  uint64_t reclaimableBytes() const noexcept;
   uint64_t unsentBytes() const noexcept;  // file ranges included
 
   void addCopy(OutPool& pool, std::string_view bytes) noexcept;
@@ -85,7 +99,9 @@ class OutQueue {
  private:
   static constexpr size_t kFileStep = 2u << 20;  // bytes asked of one sendfile call
   static constexpr uint64_t kLargeRange = 64u << 10;
+  static uint32_t chunkBytes(const Chunk& chunk) noexcept;
   void append(OutSlice* slice) noexcept;
+  size_t addToChunk(OutPool& pool, std::string_view bytes) noexcept;
   void pop(OutPool& pool) noexcept;
   void advance(OutPool& pool, size_t bytes) noexcept;
   IoResult sendMemory(Transport& transport, int fd, size_t& asked) noexcept;

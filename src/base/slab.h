@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -66,6 +67,15 @@ class Slab {
     for (uint32_t slot = 0; slot < slots_; ++slot) {
       if (cell(slot).live) fn(cell(slot).object());
     }
+  }
+  // The same for those in `most` slots from `first` on. Returns where to go on, 0 after the last.
+  template <class Fn>
+  uint32_t forEachFrom(uint32_t first, uint32_t most, Fn&& fn) {
+    const uint32_t end = slots_ - std::min(first, slots_) > most ? first + most : slots_;
+    for (uint32_t slot = first; slot < end; ++slot) {
+      if (cell(slot).live) fn(cell(slot).object());
+    }
+    return end < slots_ ? end : 0;
   }
 
  private:

@@ -199,6 +199,8 @@ class ByteStreamListener {
   // false: the connection may go at once.
   virtual bool onShutdown() noexcept { return false; }
   virtual void onClose(AbortReason reason) noexcept = 0;  // the last call
+  // Memory that this keeps beyond its own size for what the peer has begun to send.
+  virtual size_t heldBytes() const noexcept { return 0; }
 };
 
 }  // namespace roost::http

@@ -32,6 +32,7 @@ class UpgradedSession final : public net::Session, public ByteStream {
   void onClose(net::Connection& connection) noexcept override;
   bool owesAnswer() const noexcept override { return shutting_down_; }
   void onShutdown(net::Connection& connection, int64_t until_ns) noexcept override;
+  size_t heldBytes() const noexcept override { return listener_ == nullptr ? 0 : listener_->heldBytes(); }
 
   // ByteStream
   void queue(std::string_view copied) noexcept override;

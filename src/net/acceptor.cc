@@ -37,12 +37,28 @@ const char* RoundRobinSink::obstacle() noexcept {
 }
 
 void RoundRobinSink::give(const AcceptedSocket& socket) noexcept {
+  room_.found();
   targets_[next_]->offer(socket);
   next_ = (next_ + 1) % targets_.size();
 }
 
+ConnectionSink::Room RoundRobinSink::makeRoom(Lack) noexcept {
+  const auto overloaded = [](const FdHandoff* target) { return target->overloaded(); };
+  if (std::all_of(targets_.begin(), targets_.end(), overloaded)) return Room::kNone;
+  return room_.ask() ? Room::kSoon : Room::kNone;
+}
+
 void RoundRobinSink::endOfBatch() noexcept {
   for (FdHandoff* target : targets_) target->wake();
+}
+
+// This loop's own connections first; other loops' places are of no use, but their descriptors are.
+ConnectionSink::Room LocalSink::makeRoom(Lack lack) noexcept {
+  if (overloaded() || context_.evictor() == nullptr) return Room::kNone;
+  const Evictor::Evicted evicted = context_.evictor()->evictIdle();
+  if (evicted.closed > 0) return Room::kMade;
+  const bool others_may = lack == Lack::kDescriptors && room_.ask();
+  return evicted.more_may_follow || others_may ? Room::kSoon : Room::kNone;
 }
 
 Acceptor::Acceptor(event::Loop& loop, Listener listener, uint16_t index, ConnectionSink& sink,
@@ -114,10 +130,11 @@ Acceptor::Outcome Acceptor::acceptOne() noexcept {
     case EOPNOTSUPP:
     case ENETUNREACH:
       return Outcome::kRetry;  // this connection's trouble, not the listener's (accept(2))
+    case EMFILE:
+    case ENFILE:
+      return findDescriptors(-fd) ? Outcome::kRetry : Outcome::kExhausted;
     default:
-      LOG_EVERY_SECOND(WARN, "accept on {}: {}; pausing for {} ms", listener_.address().toString(),
-                       errnoText(-fd), pause_ms_);
-      if (-fd == EMFILE || -fd == ENFILE) turnAwayOne();
+      tellExhausted(-fd);
       return Outcome::kExhausted;
   }
 }
@@ -144,6 +161,21 @@ void Acceptor::take(int fd, const PeerAddr& peer) noexcept {
   sink_.give({fd, peer, index_, entry.hash});
 }
 
+void Acceptor::tellExhausted(int sys_errno) noexcept {
+  LOG_EVERY_SECOND(WARN, "accept on {}: {}; pausing for {} ms", listener_.address().toString(),
+                   errnoText(sys_errno), pause_ms_);
+}
+
+// Idle connections go first; without them one client that waits is told. Returns whether there are
+// descriptors again.
+bool Acceptor::findDescriptors(int sys_errno) noexcept {
+  const ConnectionSink::Room room = sink_.makeRoom(ConnectionSink::Lack::kDescriptors);
+  if (room != ConnectionSink::Room::kNone) return room == ConnectionSink::Room::kMade;
+  tellExhausted(sys_errno);
+  turnAwayOne();
+  return false;
+}
+
 // Out of descriptors: with the spares let go of, one waiting client can be told by a close.
 void Acceptor::turnAwayOne() noexcept {
   if (spares_.front() < 0) return;
@@ -162,6 +194,8 @@ void Acceptor::onIo(uint32_t) noexcept {
   bool more = true;
   for (int taken = 0; more && taken < limit; ++taken) {
     if (!sink_.accepts()) {
+      if (taken > 0) break;  // whether another client waits, the next event tells
+      if (sink_.makeRoom(ConnectionSink::Lack::kPlaces) == ConnectionSink::Room::kMade) break;
       LOG_EVERY_SECOND(WARN, "{}: {}; new clients wait", listener_.address().toString(), sink_.obstacle());
       pause();
       more = false;
@@ -205,7 +239,7 @@ bool Acceptor::hasRoom() noexcept {
 // Where clients wait already, adding the socket raises its event by itself.
 void Acceptor::onTimer() noexcept {
   if (hasRoom() && start().ok()) return;
-  releaseSpares();
+  if (findDescriptors(EMFILE) && hasRoom() && start().ok()) return;
   pause();
 }
 

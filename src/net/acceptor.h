@@ -10,6 +10,7 @@
 #include "net/address_limit.h"
 #include "net/cidr_map.h"
 #include "net/counters.h"
+#include "net/evictor.h"
 #include "net/fd_handoff.h"
 #include "net/io_context.h"
 #include "net/listener.h"
@@ -25,6 +26,14 @@ class ConnectionSink {
   // false.
   virtual const char* obstacle() noexcept = 0;
   virtual void give(const AcceptedSocket& socket) noexcept = 0;  // REQUIRES: accepts() has just said true
+  // Nobody has room, or descriptors are gone: closes idle connections, the oldest first, or asks for that.
+  enum class Room : uint8_t {
+    kNone,  // nobody has an idle connection, as far as is known
+    kSoon,  // in a moment, perhaps
+    kMade   // descriptors at once, places at the end of this batch
+  };
+  enum class Lack : uint8_t { kPlaces, kDescriptors };
+  virtual Room makeRoom(Lack) noexcept { return Room::kNone; }
   virtual void endOfBatch() noexcept {}
 
  protected:
@@ -38,11 +47,15 @@ class RoundRobinSink final : public ConnectionSink {
   bool accepts() noexcept override;
   const char* obstacle() noexcept override;
   void give(const AcceptedSocket& socket) noexcept override;
+  Room makeRoom(Lack lack) noexcept override;
   void endOfBatch() noexcept override;
+  // Those of its loops; without them nobody makes room.
+  void setEvictors(std::vector<Evictor*> evictors) { room_.setEvictors(std::move(evictors)); }
 
  private:
   std::vector<FdHandoff*> targets_;
   size_t next_ = 0;
+  RoomSeeker room_;
 };
 
 // Keeps sockets on the accepting loop itself ("accept": "reuseport").
@@ -55,7 +68,13 @@ class LocalSink final : public ConnectionSink {
   const char* obstacle() noexcept override {
     return overloaded() ? "this IO thread is overloaded" : "this IO thread is at worker_connections";
   }
-  void give(const AcceptedSocket& socket) noexcept override { context_.adopt(socket); }
+  void give(const AcceptedSocket& socket) noexcept override {
+    room_.found();
+    context_.adopt(socket);
+  }
+  Room makeRoom(Lack lack) noexcept override;
+  // Those of all loops that have their descriptors from the same table.
+  void setEvictors(std::vector<Evictor*> evictors) { room_.setEvictors(std::move(evictors)); }
 
  private:
   bool overloaded() const noexcept { return gate_ != nullptr && !gate_->admitsConnections(); }
@@ -63,13 +82,15 @@ class LocalSink final : public ConnectionSink {
   IoContext& context_;
   const uint64_t limit_;
   const LoadGate* gate_ = nullptr;
+  RoomSeeker room_;
 };
 
 // Accepts on one listening socket. When descriptors or memory run out, or all loops are full, it stops
-// listening to the socket and comes back after a pause that doubles from 10 ms to 1 s; it never spins. A few
-// spare descriptors are held back and let go of then: with one a waiting client is accepted and closed, so
-// that it learns at once instead of hanging, and the clients that are connected already have all of them for
-// the files they ask for. Only once the spares can be had again are new clients taken.
+// listening to the socket and comes back after a pause that doubles from 10 ms to 1 s; it never spins. But
+// first idle connections have to make room, where there are any; only without them is anybody turned away. A
+// few spare descriptors are held back and let go of then: with one a waiting client is accepted and closed,
+// so that it learns at once instead of hanging, and the clients that are connected already have all of them
+// for the files they ask for. Only once the spares can be had again are new clients taken.
 //
 // Belongs to the thread of `loop`; made and started before that loop runs.
 class Acceptor final : public event::IoHandler, public event::Timer {
@@ -106,6 +127,8 @@ class Acceptor final : public event::IoHandler, public event::Timer {
   enum class Outcome : uint8_t { kTaken, kDrained, kRetry, kExhausted };
   Outcome acceptOne() noexcept;
   void take(int fd, const PeerAddr& peer) noexcept;
+  void tellExhausted(int sys_errno) noexcept;
+  bool findDescriptors(int sys_errno) noexcept;
   void turnAwayOne() noexcept;
   void goOn() noexcept;
   void pause() noexcept;

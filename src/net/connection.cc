@@ -110,6 +110,7 @@ size_t Connection::readReady() noexcept {
   switch (result.state) {
     case IoState::kDone:
       chunk->end += static_cast<uint32_t>(result.bytes);
+      context_.grew(result.bytes);
       context_.countIn(*this, result.bytes);
       deliver(*chunk);
       return result.bytes;
@@ -177,15 +178,21 @@ void Connection::endOfInput() noexcept {
 }
 
 void Connection::write(std::string_view bytes) noexcept {
-  if (!closed() && !bytes.empty()) out_.addCopy(context_.out_pool_, bytes);
+  if (closed() || bytes.empty()) return;
+  context_.grew(bytes.size());
+  out_.addCopy(context_.out_pool_, bytes);
 }
 
 void Connection::write(BufferRef buffer, size_t offset, size_t size) noexcept {
-  if (!closed()) out_.addShared(context_.out_pool_, std::move(buffer), offset, size);
+  if (closed()) return;
+  context_.grew(OutQueue::kSliceBytes + (buffer && buffer.useCount() == 1 ? buffer.size() : 0));
+  out_.addShared(context_.out_pool_, std::move(buffer), offset, size);
 }
 
 void Connection::writeFile(OpenFile file, uint64_t offset, uint64_t size) noexcept {
-  if (!closed()) out_.addFile(context_.out_pool_, std::move(file), offset, size);
+  if (closed()) return;
+  context_.grew(OutQueue::kSliceBytes);
+  out_.addFile(context_.out_pool_, std::move(file), offset, size);
 }
 
 size_t Connection::writeNow(std::string_view bytes) noexcept {
@@ -195,8 +202,9 @@ size_t Connection::writeNow(std::string_view bytes) noexcept {
   return result.bytes;
 }
 
-void Connection::sendNow() noexcept {
+void Connection::sendNow(size_t turn_bytes) noexcept {
   if (closed() || has(kConnecting) || has(kWantsWrite) || out_.empty()) return;
+  if (context_.turnBytes(*this) >= turn_bytes) return;
   size_t most = 0;
   sendTurn(most);
 }
@@ -329,6 +337,16 @@ void Connection::setDeadline(uint32_t ms) noexcept {
 
 void Connection::clearDeadline() noexcept {
   context_.wheel_.remove(*this);
+}
+
+uint32_t Connection::deadlineLeftMs() const noexcept {
+  const uint32_t now = context_.clockTick();
+  return deadlineTick() > now ? (deadlineTick() - now) * IoContext::kTickMs : 0;
+}
+
+uint64_t Connection::reclaimableBytes() const noexcept {
+  const uint64_t input = in_ == nullptr ? 0 : sizeof(Chunk) + in_->capacity + Chunk::kSlack;
+  return out_.reclaimableBytes() + input + session_->heldBytes();
 }
 
 void Connection::closeAfterWrite(bool linger) noexcept {

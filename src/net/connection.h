@@ -45,6 +45,7 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   uint32_t slot() const noexcept;
   uint32_t requests() const noexcept { return requests_; }
   void countRequest() noexcept { ++requests_; }
+  bool accepted() const noexcept { return has(kAccepted); }  // it came through a listener
   bool closed() const noexcept { return (flags_ & kClosed) != 0; }
 
   void setSession(Session& session) noexcept { session_ = &session; }
@@ -63,12 +64,19 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   void flush() noexcept;
   // As flush(), also from within onRead, but tells the session nothing: what is left or has failed, the next
   // flush tells of.
-  void sendNow() noexcept;
+  // Nothing is sent once this connection has sent `turn_bytes` in its turn.
+  void sendNow(size_t turn_bytes = OutQueue::kTurnBytes) noexcept;
   // The socket was found full, and has not taken more since.
   bool writeBlocked() const noexcept { return has(kWantsWrite); }
   bool writing() const noexcept { return !out_.empty(); }
   // Bytes of memory that wait to be sent; file ranges do not count.
   uint32_t queuedBytes() const noexcept { return out_.memoryBytes(); }
+  // Memory that what waits to be sent takes up, whatever it is: what a writer watches that does not know how
+  // much of it is overhead.
+  uint32_t heldOutBytes() const noexcept { return out_.heldBytes(); }
+  // Memory that comes back when the connection is reset, as far as it and its session know. Looks at every
+  // slice of the queue.
+  uint64_t reclaimableBytes() const noexcept;
 
   // Reading goes on by itself until paused; what the kernel holds then waits there.
   void pauseRead() noexcept { flags_ |= kReadPaused; }
@@ -105,6 +113,8 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   // One deadline, in milliseconds from now, exact to IoContext::kTickMs; onTimeout is called when it passes.
   void setDeadline(uint32_t ms) noexcept;
   void clearDeadline() noexcept;
+  // How long until the deadline passes, to IoContext::kTickMs. REQUIRES: it has been set.
+  uint32_t deadlineLeftMs() const noexcept;
 
   // Ends the connection. close(): now, dropping what is queued. closeAfterWrite(): when the queue has been
   // sent; with `linger` the peer's further bytes are then read away for a bounded time, so that a reset does

@@ -50,6 +50,7 @@ void IoContext::adopt(const AcceptedSocket& socket) noexcept {
   if (counters_ != nullptr) counters_->opened.add();
   Connection& connection = open(socket.fd, socket.peer, socket.listener);
   connection.set(Connection::kAccepted, true);
+  grew(sizeof(Connection));
   if (address_limit_ != nullptr) {
     const size_t slot = connection.slot();
     if (address_hashes_.size() <= slot) address_hashes_.resize(slot + 1, 0);
@@ -158,6 +159,9 @@ void IoContext::run() noexcept {
   retired_.clear();
   for (void* cell : retired_cells_) cells_.give(cell);
   retired_cells_.clear();
+  if (growth_listener_ == nullptr || grown_bytes_ < growth_step_) return;
+  grown_bytes_ = 0;
+  growth_listener_->onGrowth();
 }
 
 void IoContext::LingerSession::onRead(Connection&, Chunk& in) noexcept {

@@ -20,12 +20,24 @@
 
 namespace roost::net {
 
+class Evictor;
+
 // A socket fresh from accept4, on its way to the loop that will hold it.
 struct AcceptedSocket {
   int fd;
   PeerAddr peer;
   uint16_t listener;
   uint64_t address_hash = 0;  // under which AddressLimit counts it; 0: not at all
+};
+
+// GrowthListener hears that a loop has taken much memory since it last heard of it. It is called on each
+// loop's thread.
+class GrowthListener {
+ public:
+  virtual void onGrowth() noexcept = 0;
+
+ protected:
+  ~GrowthListener() = default;
 };
 
 // What the connections of one loop share: the slab they live in, buffers, the timing wheel. Made before its
@@ -47,6 +59,17 @@ class IoContext final : private event::Timer, private event::Task {
 
   // Counts there; it outlives this. nullptr, as at first: nowhere.
   void setCounters(const IoCounters* counters) noexcept { counters_ = counters; }
+
+  // Tells it at the end of a batch in which what was read and what was queued since it was last told has come
+  // to `step_bytes`. That memory may have been given back since; whoever hears it looks. nullptr, as at
+  // first: nobody. Before the loop runs; it outlives this.
+  void setGrowthListener(GrowthListener* listener, size_t step_bytes) noexcept {
+    growth_listener_ = listener;
+    growth_step_ = step_bytes;
+  }
+  // Who chooses what is closed when something runs out; nullptr, as at first: nobody.
+  void setEvictor(Evictor* evictor) noexcept { evictor_ = evictor; }
+  Evictor* evictor() const noexcept { return evictor_; }
 
   // Where accepted connections were counted; it outlives this. nullptr, as at first: nowhere.
   void setAddressLimit(AddressLimit* limit) noexcept { address_limit_ = limit; }
@@ -73,6 +96,11 @@ class IoContext final : private event::Timer, private event::Task {
   template <class Fn>
   void forEach(Fn&& fn) {
     connections_.forEach(std::forward<Fn>(fn));
+  }
+  // The same for those in `most` slots from `first` on; returns where to go on, 0 after the last.
+  template <class Fn>
+  uint32_t forEachFrom(uint32_t first, uint32_t most, Fn&& fn) {
+    return connections_.forEachFrom(first, most, std::forward<Fn>(fn));
   }
   size_t size() const noexcept { return connections_.size(); }
 
@@ -120,6 +148,7 @@ class IoContext final : private event::Timer, private event::Task {
     }
     return turn_bytes_;
   }
+  void grew(size_t bytes) noexcept { grown_bytes_ += bytes; }
   uint32_t clockTick() const noexcept;
   void setDeadline(Connection& connection, uint32_t ms) noexcept;
   void retire(Connection& connection) noexcept;
@@ -146,6 +175,10 @@ class IoContext final : private event::Timer, private event::Task {
   const Connection* turn_of_ = nullptr;
   size_t turn_bytes_ = 0;
   bool has_adopted_ = false;  // in this batch
+  size_t grown_bytes_ = 0;    // since growth_listener_ was told
+  size_t growth_step_ = 0;
+  GrowthListener* growth_listener_ = nullptr;
+  Evictor* evictor_ = nullptr;
   std::atomic<uint64_t> closed_{0};
   const IoCounters* counters_ = nullptr;
   AddressLimit* address_limit_ = nullptr;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "net/chunk.h"
 
 namespace roost::net {
@@ -34,6 +37,14 @@ class Session {
   virtual void onError(Connection&, int sys_errno) noexcept { static_cast<void>(sys_errno); }
   // The last call: the connection is gone. What it had not sent is dropped.
   virtual void onClose(Connection&) noexcept {}
+
+  // How long nothing has been under way here that the peer would miss: such a connection may be closed when
+  // room for others is wanted. kBusy, the default: something is.
+  static constexpr uint32_t kBusy = UINT32_MAX;
+  virtual uint32_t idleMs(const Connection&) const noexcept { return kBusy; }
+  // Memory that this keeps for the peer beyond its own size and the connection's buffers, and that would come
+  // back with the connection's end.
+  virtual size_t heldBytes() const noexcept { return 0; }
 
   // Whether the peer is to get something that is not queued yet. A server that ends waits for it, within
   // bounds; a connection that owes nothing and writes nothing is closed.

@@ -45,7 +45,9 @@ IoThread::IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> 
       http_counters_(metrics),
       gate_(options.process_load),
       lag_watch_(*loop_, options.max_loop_lag_ms, gate_),
+      eviction_counters_(metrics),
       io_(*loop_),
+      evictor_(io_),
       http_(io_, tasks),
       protocol_(http_),
       local_sink_(io_, options.connection_limit) {
@@ -57,6 +59,8 @@ IoThread::IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> 
     local_sink_.setGate(&gate_);
   }
   io_.setLingerMs(options.linger_ms);
+  io_.setGrowthListener(options.growth_listener, MemoryWatch::kGrowthStepBytes);
+  evictor_.setCounters(&eviction_counters_);
   protocols_.resize(options.listener_count);
   if (options.hub != nullptr) push_ticker_.emplace(*loop_, options.hub->shard(options.index));
 }
@@ -179,6 +183,10 @@ void IoThread::beginDrain(std::function<void()> drained) {
     drained_ = std::move(call);
     drain();
   }));
+}
+
+void IoThread::relieve(net::MemoryRelief& relief) {
+  loop_->post(event::makeTask([this, &relief] { evictor_.relieve(relief); }));
 }
 
 void IoThread::drain() noexcept {

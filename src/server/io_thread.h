@@ -18,6 +18,7 @@
 #include "metrics/registry.h"
 #include "module/registry.h"
 #include "net/acceptor.h"
+#include "net/evictor.h"
 #include "net/fd_handoff.h"
 #include "net/io_context.h"
 #include "net/load_gate.h"
@@ -39,6 +40,7 @@ struct IoThreadOptions {
   // What the whole process may still take on, and how late the loop may be (0: as late as it likes).
   const std::atomic<net::Load>* process_load = nullptr;
   uint32_t max_loop_lag_ms = 0;
+  net::GrowthListener* growth_listener = nullptr;  // nullptr: nobody cares how much memory is taken
   net::AddressLimit* address_limit = nullptr;
   bool own_fd_table = false;
   push::Hub* hub = nullptr;          // this loop's shard is ticked and stopped here; nullptr: there is none
@@ -91,6 +93,11 @@ class IoThread {
   // Any thread. `drained` is called on the IO thread.
   void beginDrain(std::function<void()> drained);
   void finish() noexcept { loop_->stop(); }  // any thread
+  // Any thread. The loop takes part in that round.
+  void relieve(net::MemoryRelief& relief);
+  net::Evictor& evictor() noexcept { return evictor_; }
+  // Before start(): those of all threads whose descriptors are of this one's table.
+  void setEvictors(std::vector<net::Evictor*> evictors) { local_sink_.setEvictors(std::move(evictors)); }
   event::Loop& loop() noexcept { return *loop_; }
   void join();
 
@@ -135,7 +142,9 @@ class IoThread {
   const http::HttpCounters http_counters_;
   net::LoadGate gate_;
   LagWatch lag_watch_;
+  const net::EvictionCounters eviction_counters_;
   net::IoContext io_;
+  net::Evictor evictor_;
   http::LoopContext http_;
   http::h1::Protocol protocol_;
   std::vector<ListenerProtocol> protocols_;  // by listener

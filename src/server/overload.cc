@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <fstream>
-#include <string>
-#include <utility>
+#include <optional>
 
 #include "log/log.h"
 
@@ -19,28 +17,6 @@ namespace {
 using net::Load;
 
 constexpr uint64_t kMiB = 1 << 20;
-
-// Of a file that holds one number; 0 where it does not ("max").
-uint64_t numberIn(const std::string& path) {
-  std::ifstream file(path);
-  uint64_t number = 0;
-  return file >> number ? number : 0;
-}
-
-// The smallest limit of the process's cgroup (version 2) and of those it lies in.
-uint64_t cgroupLimit() {
-  std::ifstream groups("/proc/self/cgroup");
-  uint64_t smallest = 0;
-  for (std::string line; std::getline(groups, line);) {
-    if (line.compare(0, 3, "0::") != 0) continue;
-    for (std::string path = line.substr(3); !path.empty(); path.erase(path.rfind('/'))) {
-      const uint64_t limit = numberIn("/sys/fs/cgroup" + path + "/memory.max");
-      if (limit > 0 && (smallest == 0 || limit < smallest)) smallest = limit;
-      if (path.rfind('/') == std::string::npos) break;
-    }
-  }
-  return smallest;
-}
 
 const char* describe(Load load) noexcept {
   switch (load) {
@@ -56,37 +32,76 @@ const char* describe(Load load) noexcept {
 
 }  // namespace
 
-uint64_t usualMemoryCap() {
-  const auto pages = static_cast<uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
-  const uint64_t machine = pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  const uint64_t group = cgroupLimit();
-  return (group == 0 ? machine : std::min(machine, group)) / 5 * 4;
+uint64_t usualMemoryCap(const SystemFacts& facts, const ProcessMemory& now) {
+  uint64_t least = facts.memory_bytes.value_or(0);
+  const auto take = [&least](uint64_t bytes) { least = least == 0 ? bytes : std::min(least, bytes); };
+  if (facts.memory_limit_bytes) take(*facts.memory_limit_bytes);
+  const auto takeRest = [&](const std::optional<uint64_t>& limit, uint64_t counted) {
+    if (!limit) return;
+    const uint64_t never_resident = counted - std::min(counted, now.resident_bytes);
+    take(std::max(*limit - std::min(*limit, never_resident), now.resident_bytes));
+  };
+  takeRest(facts.address_space_limit_bytes, now.address_space_bytes);
+  takeRest(facts.data_limit_bytes, now.data_bytes);
+  return least / 5 * 4;
 }
 
-MemoryWatch::MemoryWatch(event::Loop& loop, uint64_t max_bytes, std::atomic<Load>& load,
-                         metrics::Gauge* resident_gauge, Read read) noexcept
-    : loop_(loop), max_bytes_(max_bytes), load_(load), resident_gauge_(resident_gauge), read_(read) {}
-
-uint64_t MemoryWatch::residentBytes() {
+ProcessMemory readProcessMemory() {
   static const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  ProcessMemory memory;
   const int fd = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
+  if (fd < 0) return memory;
   char text[128];
   const ssize_t size = ::read(fd, text, sizeof text);
   ::close(fd);
-  if (size <= 0) return 0;
-  // "total resident ...", in pages.
-  const char* end = text + size;
-  const char* resident = std::find(static_cast<const char*>(text), end, ' ');
-  uint64_t pages = 0;
-  if (resident != end) std::from_chars(resident + 1, end, pages);
-  return pages * page;
+  if (size <= 0) return memory;
+  // "total resident shared text library data ...", in pages.
+  uint64_t pages[6] = {};
+  const char* at = text;
+  const char* const end = text + size;
+  for (uint64_t& number : pages) {
+    at = std::find_if(at, end, [](char c) { return c != ' '; });
+    at = std::from_chars(at, end, number).ptr;
+  }
+  memory.address_space_bytes = pages[0] * page;
+  memory.resident_bytes = pages[1] * page;
+  memory.data_bytes = pages[5] * page;
+  return memory;
 }
 
-Load MemoryWatch::judge(uint64_t bytes) const noexcept {
-  const Load now = load_.load(std::memory_order_relaxed);
-  const uint64_t percent = max_bytes_ / 100;
-  if (bytes >= (now == Load::kNoRequests ? percent * 95 : max_bytes_)) return Load::kNoRequests;
+MemoryWatch::MemoryWatch(event::Loop& loop, std::atomic<Load>& load, metrics::Gauge* resident_gauge,
+                         Read read) noexcept
+    : loop_(loop), load_(load), resident_gauge_(resident_gauge), read_(read) {}
+
+uint64_t MemoryWatch::residentBytes() {
+  return readProcessMemory().resident_bytes;
+}
+
+void MemoryWatch::start(uint64_t max_bytes) noexcept {
+  max_bytes_.store(max_bytes, std::memory_order_relaxed);
+  look();
+}
+
+// What must not wait for the main thread's turn is said at once.
+void MemoryWatch::onGrowth() noexcept {
+  if (max_bytes_.load(std::memory_order_relaxed) == 0) return;
+  const uint64_t bytes = read_();
+  Load now = load_.load(std::memory_order_relaxed);
+  Load load = judge(bytes, now);
+  if (load <= now) return;
+  while (now < load && !load_.compare_exchange_weak(now, load, std::memory_order_relaxed)) {
+  }
+  if (look_posted_.exchange(true, std::memory_order_relaxed)) return;
+  loop_.post(event::makeTask([this] {
+    look_posted_.store(false, std::memory_order_relaxed);
+    look();
+  }));
+}
+
+Load MemoryWatch::judge(uint64_t bytes, Load now) const noexcept {
+  const uint64_t max_bytes = max_bytes_.load(std::memory_order_relaxed);
+  const uint64_t percent = max_bytes / 100;
+  if (bytes >= (now == Load::kNoRequests ? percent * 95 : max_bytes)) return Load::kNoRequests;
   if (bytes >= percent * (now == Load::kFine ? 90 : 85)) return Load::kNoConnections;
   return Load::kFine;
 }
@@ -96,26 +111,53 @@ uint64_t MemoryWatch::trim(uint64_t bytes) noexcept {
   if (loop_.nowNs() < next_trim_ns_) return bytes;
   ::malloc_trim(0);
   const uint64_t left = read_();
-  const bool was_worth_it = left + max_bytes_ / 100 < bytes;
+  const bool was_worth_it = left + max_bytes_.load(std::memory_order_relaxed) / 100 < bytes;
   trim_pause_ns_ = was_worth_it ? kShortestTrimNs : std::min(trim_pause_ns_ * 2, kLongestTrimNs);
   next_trim_ns_ = loop_.nowNs() + trim_pause_ns_;
   return left;
 }
 
-void MemoryWatch::onTimer() noexcept {
+void MemoryWatch::look() noexcept {
+  endRound();
+  const uint64_t max_bytes = max_bytes_.load(std::memory_order_relaxed);
   uint64_t bytes = read_();
-  if (bytes >= max_bytes_ / 100 * 85) {
+  if (bytes >= max_bytes / 100 * 85) {
     bytes = trim(bytes);
   } else {
     trim_pause_ns_ = kShortestTrimNs;
   }
   if (resident_gauge_ != nullptr) resident_gauge_->set(static_cast<int64_t>(bytes));
-  const Load load = judge(bytes);
-  if (load != load_.load(std::memory_order_relaxed)) {
-    LOG_WARN("{} MiB of memory in use, {} MiB allowed: {}", bytes / kMiB, max_bytes_ / kMiB, describe(load));
-    load_.store(load, std::memory_order_relaxed);
+  const Load load = judge(bytes, load_.load(std::memory_order_relaxed));
+  load_.store(load, std::memory_order_relaxed);
+  if (load != told_) {
+    LOG_WARN("{} MiB of memory in use, {} MiB allowed: {}", bytes / kMiB, max_bytes / kMiB, describe(load));
+    told_ = load;
   }
-  loop_.armIn(*this, std::chrono::milliseconds(kStepMs));
+  if (load != Load::kFine) relieve(bytes);
+  loop_.armIn(*this, std::chrono::milliseconds(load == Load::kFine ? kStepMs : kShortStepMs));
+}
+
+// What the loops have freed may be given back to the system; where they had nothing to give, asking is of
+// less use.
+void MemoryWatch::endRound() noexcept {
+  if (!in_round_ || !relief_.over()) return;
+  in_round_ = false;
+  const uint64_t freed = relief_.freedBytes();
+  relief_pause_ns_ = freed > 0 ? kShortestReliefNs : std::min(relief_pause_ns_ * 2, kLongestReliefNs);
+  if (freed == 0) return;
+  next_trim_ns_ = 0;
+  LOG_EVERY_SECOND(WARN, "connections that held {} KiB of memory have been reset or closed", freed / 1024);
+}
+
+// Down to 80 % of the cap, so that new connections are let in again.
+void MemoryWatch::relieve(uint64_t bytes) noexcept {
+  if (ask_loops_ == nullptr || in_round_ || loop_.nowNs() < next_relief_ns_) return;
+  const uint64_t goal = max_bytes_.load(std::memory_order_relaxed) / 100 * 80;
+  if (bytes <= goal) return;
+  in_round_ = true;
+  next_relief_ns_ = loop_.nowNs() + relief_pause_ns_;
+  relief_.begin(bytes - goal, loop_count_);
+  ask_loops_(relief_);
 }
 
 void LagWatch::start() noexcept {

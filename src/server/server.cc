@@ -98,9 +98,10 @@ Status Server::start(bool gave_up_root) {
   if (status.ok())
     status = registry_.start(
         {sys_, config_.io_threads, root_, &metrics_, hub(), database_.database(), gave_up_root});
+  if (capsMemory()) makeMemoryWatch();
   if (status.ok()) status = openThreads();
   if (status.ok()) status = pid_file_.write();
-  if (status.ok() && config_.max_memory_bytes > 0) watchMemory();
+  if (status.ok() && capsMemory()) startMemoryWatch();
   return status;
 }
 
@@ -114,18 +115,38 @@ Status Server::openDatabase() {
   return status;
 }
 
-void Server::watchMemory() {
+void Server::makeMemoryWatch() {
   metrics::Gauge& gauge =
       metrics_.gauge({"roost_resident_bytes", "Memory of the process that is resident.", "bytes"});
-  memory_watch_ = std::make_unique<MemoryWatch>(*main_loop_, config_.max_memory_bytes, memory_load_, &gauge);
-  memory_watch_->start();
+  memory_watch_ = std::make_unique<MemoryWatch>(*main_loop_, memory_load_, &gauge);
+  memory_watch_->setLoops(config_.io_threads, [this](net::MemoryRelief& relief) {
+    for (const auto& thread : threads_) thread->relieve(relief);
+  });
+}
+
+// When all threads run, which take address space that never becomes resident.
+void Server::startMemoryWatch() {
+  const uint64_t usual = usualMemoryCap(readSystemFacts(), readProcessMemory());
+  const uint64_t max_bytes = config_.max_memory_bytes.value_or(usual);
+  if (max_bytes == 0) return;
+  if (usual > 0 && max_bytes / 4 * 3 > usual) {
+    LOG_WARN(
+        "overload.max_memory_bytes is {}, of which the machine, the control group and the resource limits "
+        "leave {} "
+        "with a margin: memory may run out before that is noticed; lower it",
+        max_bytes, usual);
+  }
+  metrics_
+      .gauge({"roost_resident_limit_bytes", "Resident memory at which new requests are refused.", "bytes"})
+      .set(static_cast<int64_t>(max_bytes));
+  memory_watch_->start(max_bytes);
   // Nothing makes a full cache smaller, and what is near the cap takes no new clients.
   const auto cache_bytes = static_cast<uint64_t>(root_["http"]["file_cache"]["max_bytes"].asInt());
-  if (cache_bytes * config_.io_threads > config_.max_memory_bytes / 4 * 3) {
+  if (cache_bytes * config_.io_threads > max_bytes / 4 * 3) {
     LOG_WARN(
         "the file caches of {} IO threads may grow to {} bytes, too near overload.max_memory_bytes ({}): "
         "once they are full, new clients are refused; lower http.file_cache.max_bytes",
-        config_.io_threads, cache_bytes * config_.io_threads, config_.max_memory_bytes);
+        config_.io_threads, cache_bytes * config_.io_threads, max_bytes);
   }
 }
 
@@ -162,7 +183,8 @@ Status Server::openThreads() {
     options.connection_limit = config_.connection_limit;
     options.linger_ms = config_.linger_ms;
     options.listener_count = static_cast<uint16_t>(opened_.size());
-    if (config_.max_memory_bytes > 0) options.process_load = &memory_load_;
+    if (capsMemory()) options.process_load = &memory_load_;
+    options.growth_listener = memory_watch_.get();
     options.max_loop_lag_ms = config_.max_loop_lag_ms;
     options.address_limit = config_.address_limit.get();
     options.own_fd_table = config_.own_fd_tables;
@@ -217,6 +239,14 @@ void Server::openReusePort() {
     }
   }
   opened_.clear();
+  if (config_.own_fd_tables) return;
+  for (const auto& thread : threads_) thread->setEvictors(evictors());
+}
+
+std::vector<net::Evictor*> Server::evictors() const {
+  std::vector<net::Evictor*> all;
+  for (const auto& thread : threads_) all.push_back(&thread->evictor());
+  return all;
 }
 
 Status Server::openHandoff() {
@@ -227,6 +257,7 @@ Status Server::openHandoff() {
     targets.push_back(&thread->handoff());
   }
   sink_ = std::make_unique<net::RoundRobinSink>(std::move(targets));
+  sink_->setEvictors(evictors());
   for (size_t i = 0; i < opened_.size(); ++i) {
     acceptors_.push_back(std::make_unique<net::Acceptor>(*main_loop_, std::move(opened_[i].front()),
                                                          static_cast<uint16_t>(i), *sink_,

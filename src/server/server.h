@@ -53,10 +53,13 @@ class Server final : private SignalListener {
 
  private:
   push::Hub* hub() noexcept { return push_host_ != nullptr ? &push_host_->hub() : nullptr; }
-  void watchMemory();
+  bool capsMemory() const noexcept { return config_.max_memory_bytes != 0U; }
+  void makeMemoryWatch();
+  void startMemoryWatch();
   Status openListeners();
   Status openDatabase();
   void openReusePort();
+  std::vector<net::Evictor*> evictors() const;
   Status openHandoff();
   Status openThreads();
   Status startThreads();

@@ -124,7 +124,8 @@ void readOverload(Node node, ServerConfig& config, Errors& errors) {
     errors.push_back(
         errorAt(max, fmt::format("too little to serve with: 0 for no limit, or at least {}", kLeastBytes)));
   }
-  config.max_memory_bytes = max.isInt() ? static_cast<uint64_t>(max.asInt()) : usualMemoryCap();
+  config.max_memory_bytes =
+      max.isInt() ? std::optional<uint64_t>(static_cast<uint64_t>(max.asInt())) : std::nullopt;
   config.max_loop_lag_ms = asU32(node["max_loop_lag_ms"]);
 }
 

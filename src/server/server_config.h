@@ -42,7 +42,7 @@ struct ServerConfig {
   bool own_fd_tables = false;  // of IO threads; with kReusePort only
   net::CidrSet blocked;
   std::shared_ptr<net::AddressLimit> address_limit;  // nullptr: none
-  uint64_t max_memory_bytes = 0;                     // 0: whatever there is
+  std::optional<uint64_t> max_memory_bytes = 0;      // 0: whatever there is; nothing: usualMemoryCap()
   uint32_t max_loop_lag_ms = 0;                      // 0: however late
   uint32_t linger_ms = 5000;
   uint32_t head_timeout_ms = 20'000;

@@ -38,6 +38,29 @@ std::optional<uint64_t> readMeminfo(const std::string& path, const std::string& 
   return std::nullopt;
 }
 
+std::optional<uint64_t> readLimit(int resource) {
+  rlimit limit{};
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return std::nullopt;
+  return limit.rlim_cur;
+}
+
+// "hierarchical_memory_limit 4194304": what version 1 says of groups that lie outside of what can be seen
+// here.
+std::optional<uint64_t> readHierarchicalLimit(const std::string& path) {
+  std::ifstream file(path);
+  std::string name;
+  uint64_t number = 0;
+  while (file >> name >> number) {
+    if (name == "hierarchical_memory_limit") return number;
+  }
+  return std::nullopt;
+}
+
+bool isAmong(const std::string& name, const std::string& comma_separated) {
+  return ("," + comma_separated + ",").find("," + name + ",") != std::string::npos;
+}
+
 // The least of what the group and those above it may use, version 2 or 1 of control groups. Version 1 says a
 // huge number where version 2 says "max".
 std::optional<uint64_t> readMemoryLimit(const std::string& root) {
@@ -51,12 +74,13 @@ std::optional<uint64_t> readMemoryLimit(const std::string& root) {
     const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (!controllers.empty() && controllers != "memory") continue;
-    const std::string mount = root + (controllers.empty() ? "sys/fs/cgroup" : "sys/fs/cgroup/memory");
-    const char* name = controllers.empty() ? "/memory.max" : "/memory.limit_in_bytes";
+    const bool is_v2 = controllers.empty();
+    if (!is_v2 && !isAmong("memory", controllers)) continue;
+    const std::string mount = root + (is_v2 ? "sys/fs/cgroup" : "sys/fs/cgroup/" + controllers);
     for (std::string path = line.substr(second + 1);; path.erase(path.rfind('/'))) {
       if (path == "/") path.clear();
-      take(readNumber(mount + path + name));
+      take(readNumber(mount + path + (is_v2 ? "/memory.max" : "/memory.limit_in_bytes")));
+      if (!is_v2) take(readHierarchicalLimit(mount + path + "/memory.stat"));
       if (path.empty()) break;
     }
   }
@@ -75,6 +99,8 @@ SystemFacts readSystemFacts(const std::string& root) {
   facts.memory_bytes = readMeminfo(root + "proc/meminfo", "MemTotal");
   facts.memory_available_bytes = readMeminfo(root + "proc/meminfo", "MemAvailable");
   facts.memory_limit_bytes = readMemoryLimit(root);
+  facts.address_space_limit_bytes = readLimit(RLIMIT_AS);
+  facts.data_limit_bytes = readLimit(RLIMIT_DATA);
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     facts.nofile_hard =

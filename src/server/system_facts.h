@@ -15,8 +15,10 @@ struct SystemFacts {
   uint64_t page_bytes = 4096;
   std::optional<uint64_t> memory_bytes;
   std::optional<uint64_t> memory_available_bytes;
-  std::optional<uint64_t> memory_limit_bytes;  // of the control group; nothing: none
-  uint64_t nofile_hard = 0;                    // RLIMIT_NOFILE; UINT64_MAX: no limit
+  std::optional<uint64_t> memory_limit_bytes;         // of the control group; nothing: none
+  std::optional<uint64_t> address_space_limit_bytes;  // RLIMIT_AS; nothing: none
+  std::optional<uint64_t> data_limit_bytes;           // RLIMIT_DATA; nothing: none
+  uint64_t nofile_hard = 0;                           // RLIMIT_NOFILE; UINT64_MAX: no limit
   int64_t oom_score_adj = 0;
 
   std::optional<uint64_t> nr_open;

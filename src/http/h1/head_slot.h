@@ -28,6 +28,7 @@ struct HeadSlot {
   int64_t head_done_ns = 0;    // when the head was complete; 0: it is not, or has been answered
   uint64_t body_left = 0;      // of a request with Content-Length
   uint64_t body_seen = 0;
+  uint64_t body_given = 0;  // to its listener, which may keep it
   uint32_t unconsumed = 0;  // of the body, by its listener
 };
 

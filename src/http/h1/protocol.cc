@@ -1,5 +1,7 @@
 #include "http/h1/protocol.h"
 
+#include <algorithm>
+
 #include "net/connection.h"
 
 namespace roost::http::h1 {
@@ -65,6 +67,16 @@ void Protocol::onTimeout(net::Connection& connection) noexcept {
     if (const HttpCounters* counters = context_.counters()) counters->timeouts.add();
     connection.reset();
   }
+}
+
+// Since when is told by the deadline that was set then.
+uint32_t Protocol::idleMs(const net::Connection& connection) const noexcept {
+  if (connection.writing() || connection.unreadBytes() > 0) return kBusy;
+  const ServiceOptions& options = context_.service().options();
+  const bool is_new = connection.requests() == 0;
+  const uint32_t timeout_ms = is_new ? options.head_timeout_ms : options.keep_alive_timeout_ms;
+  const uint32_t idle_ms = timeout_ms - std::min(timeout_ms, connection.deadlineLeftMs());
+  return is_new && idle_ms < kFirstRequestMs ? kBusy : idle_ms;
 }
 
 }  // namespace roost::http::h1

@@ -31,6 +31,7 @@ class Protocol final : public net::SessionFactory, public net::Session {
   void onWriteBlocked(net::Connection& connection, size_t bytes) noexcept override;
   void onWriteComplete(net::Connection& connection) noexcept override;
   void onTimeout(net::Connection& connection) noexcept override;
+  uint32_t idleMs(const net::Connection& connection) const noexcept override;
 
   // For ServerSession.
   HeadSlot& takeSlot();
@@ -38,7 +39,8 @@ class Protocol final : public net::SessionFactory, public net::Session {
   void release(ServerSession& session) noexcept;  // to the pool
 
  private:
-  static constexpr size_t kKeep = 256;  // slots
+  static constexpr size_t kKeep = 256;               // slots
+  static constexpr uint32_t kFirstRequestMs = 1000;  // within which a new connection is not idle
 
   LoopContext& context_;
   CellPool session_cells_{sizeof(ServerSession)};

@@ -80,6 +80,7 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   answered_ = no_content_ = blocked_ = timed_ = false;
   slot_->body_left = framing.content_length;
   slot_->body_seen = 0;
+  slot_->body_given = 0;
   slot_->unconsumed = 0;
   reading_ = framing.kind == BodyKind::kNone || (!chunked_body_ && slot_->body_left == 0) ? Reading::kDone
                                                                                           : Reading::kBody;
@@ -414,6 +415,13 @@ void ServerSession::onShutdown(net::Connection& connection, int64_t until_ns) no
   // Once it has answered, this session may have gone back to the pool.
   if (!exchange_.listener()->onShutdown(until_ns)) promised_ = false;
   connection.flush();
+}
+
+size_t ServerSession::heldBytes() const noexcept {
+  if (slot_ == nullptr) return 0;
+  const size_t text_bytes = slot_->text == nullptr ? 0 : slot_->text->capacity;
+  const bool keeps_body = exchange_.active() && exchange_.listener() != nullptr;
+  return sizeof(HeadSlot) + text_bytes + (keeps_body ? static_cast<size_t>(slot_->body_given) : 0);
 }
 
 void ServerSession::onError(net::Connection&, int sys_errno) noexcept {

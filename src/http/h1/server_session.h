@@ -41,6 +41,8 @@ class ServerSession final : public net::Session, public StreamPort {
   void onError(net::Connection& connection, int sys_errno) noexcept override;
   void onClose(net::Connection& connection) noexcept override;
   bool owesAnswer() const noexcept override;
+  // A body that has been given to its listener counts until the exchange ends or parks.
+  size_t heldBytes() const noexcept override;
   // The answer under way, or waited for, is the last.
   void onShutdown(net::Connection& connection, int64_t until_ns) noexcept override;
 
@@ -72,7 +74,7 @@ class ServerSession final : public net::Session, public StreamPort {
     kUpgraded,  // the connection is another session's
     kEnd        // nothing more is read
   };
-  // How much of pipelined requests' answers, and of a body its listener has not dealt with, may pile up.
+  // How much of one answer, and of a body its listener has not dealt with, may pile up.
   static constexpr uint32_t kOutLimit = 256 << 10;
   static constexpr uint32_t kBodyWindow = 256 << 10;
   static constexpr uint32_t kAheadLimit = 64 << 10;   // of input behind a request that is being answered

@@ -140,7 +140,10 @@ bool ServerSession::deliver(std::string_view piece, bool fin) noexcept {
     if (exchange_.active() && exchange_.parked()) giveParkedSlot();
   }
   if (!answered_ && exchange_.listener() != nullptr) {
-    if (slot_ != nullptr) slot_->unconsumed += static_cast<uint32_t>(piece.size());
+    if (slot_ != nullptr) {
+      slot_->unconsumed += static_cast<uint32_t>(piece.size());
+      slot_->body_given += piece.size();
+    }
     exchange_.listener()->onBody(piece, fin);  // may answer, and then all is settled
     return reading_ != Reading::kEnd;
   }

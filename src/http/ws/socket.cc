@@ -222,6 +222,10 @@ void Socket::onEnd() noexcept {
   stream_->close();
 }
 
+size_t Socket::heldBytes() const noexcept {
+  return working_ == nullptr ? 0 : sizeof(Working) + working_->message.capacity();
+}
+
 void Socket::onClose(AbortReason) noexcept {
   over_ = true;
   tellClosed(kAbnormal, {});

@@ -100,6 +100,7 @@ class Socket final : public ByteStreamListener {
   void onEnd() noexcept override;
   bool onShutdown() noexcept override;
   void onClose(AbortReason reason) noexcept override;
+  size_t heldBytes() const noexcept override;
 
   static void operator delete(void* memory) noexcept { ::operator delete(memory); }
 

@@ -9,6 +9,7 @@
 #include "base/errno_text.h"
 #include "http/date.h"
 #include "log/log.h"
+#include "net/evictor.h"
 
 namespace roost::modules::static_files {
 namespace {
@@ -280,8 +281,10 @@ bool LoopFiles::openFirst(Look& look, int& fd) {
 int LoopFiles::openFile(Look& look, const std::string& path) {
   int fd = look.folder.open(path.c_str() + 1, look.root.symlinks, look.linked);
   if (fd != -EMFILE && fd != -ENFILE) return fd;
-  // Better to open files anew than to refuse them.
-  if (!cache_.eraseOpenFiles()) return fd;
+  // Better to open files anew than to refuse them, and better to close a connection that nobody uses.
+  net::Evictor* evictor = context_.io().evictor();
+  const bool has_room = cache_.eraseOpenFiles() || (evictor != nullptr && evictor->evictIdle().closed > 0);
+  if (!has_room) return fd;
   look.folder.refresh(loop_.nowNs(), std::max<int64_t>(options_.revalidate_ns, 1));
   return look.folder.open(path.c_str() + 1, look.root.symlinks, look.linked);
 }

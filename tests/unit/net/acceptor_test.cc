@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "net/evictor.h"
 #include "net/fd_handoff.h"
 #include "support/sim_loop.h"
 
@@ -203,6 +204,97 @@ TEST_CASE("acceptor: out of descriptors it pauses, doubling, and never spins", "
     CHECK(f.answers(last));
     CHECK(f.acceptor->counts().accepted + f.acceptor->counts().turned_away == 21);
   }
+}
+
+// Answers as Echo, and is idle from then on.
+struct Idler final : Session, SessionFactory {
+  Session& sessionFor(Connection&) noexcept override { return *this; }
+  void onConnected(Connection& c) noexcept override { c.setDeadline(60000); }
+  void onRead(Connection& c, Chunk& in) noexcept override {
+    c.write(std::string_view(in.data(), in.size()));
+    c.setDeadline(60000);
+    in.consume(in.size());
+  }
+  uint32_t idleMs(const Connection& c) const noexcept override { return 61000 - c.deadlineLeftMs(); }
+};
+
+TEST_CASE("acceptor: out of descriptors, idle connections go before anyone is refused",
+          "[acceptor][regression]") {
+  for (const auto trigger : {Acceptor::Trigger::kEdge, Acceptor::Trigger::kLevel}) {
+    Fixture f(trigger);
+    Idler idler;
+    f.net.io().setFactory(0, idler);
+    Evictor evictor(f.net.io());
+    std::vector<SimPeer> clients;
+    for (int i = 0; i < 20; ++i) {
+      clients.push_back(f.client());
+      REQUIRE(f.net.pass(500));
+    }
+    CHECK(f.answers(clients[0]));  // the oldest is now the second
+    f.net.sys.setFdLimit(f.net.sys.openFds());
+    std::vector<SimPeer> newcomers;
+    for (int i = 0; i < 10; ++i) {
+      newcomers.push_back(f.client());
+      REQUIRE(f.net.settle());
+      CHECK(f.answers(newcomers.back()));
+    }
+    CHECK(f.acceptor->counts().turned_away == 0);
+    CHECK(f.acceptor->counts().pauses == 0);
+    CHECK(f.answers(clients[0]));
+    CHECK(clients[1].gone());
+    CHECK(clients[8].gone());
+    CHECK_FALSE(clients[15].gone());
+    f.net.io().closeAll();
+  }
+}
+
+TEST_CASE("acceptor: at the limit of connections idle ones make room", "[acceptor][regression]") {
+  for (const auto trigger : {Acceptor::Trigger::kEdge, Acceptor::Trigger::kLevel}) {
+    Fixture f(trigger, 2);
+    Idler idler;
+    f.net.io().setFactory(0, idler);
+    Evictor evictor(f.net.io());
+    SimPeer a = f.client();
+    REQUIRE(f.net.pass(1000));
+    SimPeer b = f.client();
+    REQUIRE(f.net.pass(1000));
+    SimPeer c = f.client();
+    REQUIRE(f.net.settle());
+    CHECK(f.answers(c));
+    CHECK(a.gone());
+    CHECK(f.answers(b));
+    CHECK(f.acceptor->counts().pauses == 0);
+    f.net.io().closeAll();
+  }
+}
+
+TEST_CASE("hand-off: out of descriptors, the loops are asked for room", "[acceptor][handoff][regression]") {
+  SimLoop net;
+  Idler idler;
+  net.io().setFactory(0, idler);
+  Evictor evictor(net.io());
+  FdHandoff handoff(net.io(), UINT64_MAX);
+  REQUIRE(handoff.open().ok());
+  RoundRobinSink sink({&handoff});
+  sink.setEvictors({&evictor});
+  ListenOptions options;
+  options.address = SocketAddress::parse("127.0.0.1", 0).value();
+  auto acceptor = std::make_unique<Acceptor>(net.loop(), std::move(Listener::open(net.sys, options)).value(),
+                                             0, sink, Acceptor::Trigger::kEdge);
+  REQUIRE(acceptor->start().ok());
+  std::vector<SimPeer> clients;
+  for (int i = 0; i < 20; ++i) clients.push_back(net.sys.connectTo(acceptor->listener().fd()));
+  REQUIRE(net.pass(1000));
+  net.sys.setFdLimit(net.sys.openFds());
+  SimPeer newcomer = net.sys.connectTo(acceptor->listener().fd());
+  REQUIRE(net.pass(100, 1));
+  newcomer.write("ping");
+  REQUIRE(net.settle());
+  CHECK(newcomer.read() == "ping");
+  CHECK(acceptor->counts().turned_away == 0);
+  CHECK(evictor.evictedCount() > 0);
+  net.io().closeAll();
+  acceptor.reset();
 }
 
 TEST_CASE("acceptor: memory running out pauses too, without the spare", "[acceptor]") {

@@ -98,6 +98,19 @@ TEST_CASE("the least memory limit of the group and those above counts", "[server
         .with("sys/fs/cgroup/memory/memory.limit_in_bytes", "777\n");
     REQUIRE(machine.facts().memory_limit_bytes == 777U);
   }
+  SECTION("version 1, where the group's own folder is not mounted") {
+    Machine machine;
+    machine.with("proc/self/cgroup", "4:memory:/docker/abc\n")
+        .with("sys/fs/cgroup/memory/memory.limit_in_bytes", "5000\n")
+        .with("sys/fs/cgroup/memory/memory.stat", "cache 1\nhierarchical_memory_limit 4000\n");
+    REQUIRE(machine.facts().memory_limit_bytes == 4000U);
+  }
+  SECTION("version 1, mounted together with another controller") {
+    Machine machine;
+    machine.with("proc/self/cgroup", "4:cpu,memory:/a\n")
+        .with("sys/fs/cgroup/cpu,memory/a/memory.limit_in_bytes", "888\n");
+    REQUIRE(machine.facts().memory_limit_bytes == 888U);
+  }
   SECTION("lines that make no sense") {
     Machine machine;
     machine.with("proc/self/cgroup", "nonsense\n:\n0:\n\n0::\n");

@@ -29,6 +29,9 @@ struct HttpCounters {
             {"roost_http_rate_limited_total", "Requests beyond a rate limit, those of dry runs too.", ""})),
         connection_limited(registry.counter(
             {"roost_http_connection_limited_total", "Requests beyond a limit of requests at a time.", ""})),
+        pipeline_waits(registry.counter(
+            {"roost_http_pipeline_waits_total",
+             "Pipelined requests that waited until the client had taken earlier answers.", ""})),
         shed(registry.counter(
             {"roost_http_shed_total", "Requests refused because the server was overloaded.", ""})) {
     for (size_t i = 0; i < responses.size(); ++i) {
@@ -60,6 +63,7 @@ struct HttpCounters {
   metrics::Counter& aborted;
   metrics::Counter& rate_limited;
   metrics::Counter& connection_limited;
+  metrics::Counter& pipeline_waits;
   metrics::Counter& shed;
   std::array<metrics::Counter*, 5> responses{};                    // 1xx to 5xx
   std::array<metrics::Counter*, kOriginFaults> foreign_origins{};  // nullptr for OriginFault::kNone

@@ -76,6 +76,9 @@ class ServerSession final : public net::Session, public StreamPort {
   };
   // How much of one answer, and of a body its listener has not dealt with, may pile up.
   static constexpr uint32_t kOutLimit = 256 << 10;
+  // Memory that answers to pipelined requests take up, above which no further request is looked at.
+  static constexpr uint32_t kPipelineLimit = 32 << 10;
+  static constexpr uint32_t kTurnLimit = 256 << 10;  // of them that are sent before others have their turn
   static constexpr uint32_t kBodyWindow = 256 << 10;
   static constexpr uint32_t kAheadLimit = 64 << 10;   // of input behind a request that is being answered
   static constexpr uint32_t kGatherLimit = 16 << 10;  // of gathered answers that count as sent
@@ -84,6 +87,7 @@ class ServerSession final : public net::Session, public StreamPort {
   const ServiceOptions& options() const noexcept;
 
   // Reading. Each returns whether there may be more to do with what has been read.
+  bool answersPileUp() noexcept;
   bool readHead(net::Chunk& in) noexcept;
   bool readBody(net::Chunk& in) noexcept;
   bool readLength(net::Chunk& in) noexcept;

@@ -54,10 +54,20 @@ void ServerSession::onRead(net::Connection&, net::Chunk& in) noexcept {
   }
 }
 
+// Whether answers before this request hold so much memory that it waits. What is held counts, not what is
+// sent: a few bytes of head in front of a file's range cost more in slices than in bytes.
+bool ServerSession::answersPileUp() noexcept {
+  if (connection_->heldOutBytes() <= kPipelineLimit) return false;
+  connection_->sendNow(kTurnLimit);
+  if (connection_->heldOutBytes() <= kPipelineLimit) return false;
+  if (const HttpCounters* counters = protocol_.context().counters()) counters->pipeline_waits.add();
+  return true;
+}
+
 bool ServerSession::readHead(net::Chunk& in) noexcept {
   if (in.empty()) return false;
   // Answers that the peer does not take are not added to; onWriteComplete goes on.
-  if (exchange_.hasUntold() || connection_->queuedBytes() > kOutLimit) {
+  if (exchange_.hasUntold() || answersPileUp()) {
     connection_->pauseRead();
     return false;
   }

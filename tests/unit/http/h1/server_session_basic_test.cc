@@ -178,6 +178,38 @@ TEST_CASE("session: thousands of pipelined requests with a reader that lags", "[
   CHECK(most_queued < 400 * 1024);
 }
 
+// 33 KB of requests for files held 4.2 MB: a chunk for each head, none of which counted.
+TEST_CASE("session: pipelined requests for files wait once their answers hold much",
+          "[session][regression]") {
+  SessionFixture f;
+  f.file_bytes = test::patternOf(4000);
+  f.server.net.sys.setCapacity(2000);
+  f.server.start();
+  SimPeer peer = f.server.connect();
+  std::string requests;
+  while (requests.size() < 33000) requests += get("/file");
+  const auto asked = static_cast<int>(requests.size() / get("/file").size());
+  peer.write(requests);
+  REQUIRE(f.server.settle());
+  CHECK(f.fate.handled < 150);
+  uint64_t held = 0;
+  f.server.net.io().forEach([&](net::Connection& c) { held = c.reclaimableBytes(); });
+  CHECK(held < 150 << 10);  // what was sent, and the answers' 32 KiB
+  SECTION("and are all answered in the end") {
+    std::string got;
+    for (std::string more; !(more = peer.read()).empty();) {
+      got += more;
+      REQUIRE(f.server.settle());
+    }
+    const auto answers = parseAnswers(got);
+    REQUIRE(static_cast<int>(answers.answers.size()) == asked);
+    for (const auto& answer : answers.answers) REQUIRE((answer.body == f.file_bytes));
+  }
+  SECTION("unless the client goes") {
+    peer.reset();
+  }
+}
+
 // What has been read and not answered has a bound, and a client that only pipelines must not run into it.
 TEST_CASE("session: pipelined requests are read no faster than answered", "[session][regression]") {
   SessionFixture f;

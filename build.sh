@@ -5,7 +5,7 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 
 # Debian packages, by what needs them. A verb asks only for its own.
 readonly BUILD_PACKAGES=(g++ cmake ninja-build ragel pkg-config nlohmann-json3-dev libvalijson-dev libboost-dev
-  libfmt-dev libre2-dev libc-ares-dev libhiredis-dev default-libmysqlclient-dev zlib1g-dev libbrotli-dev libzstd-dev)
+  libfmt-dev libre2-dev libc-ares-dev libhiredis-dev default-libmysqlclient-dev libjemalloc-dev zlib1g-dev libbrotli-dev libzstd-dev)
 readonly TEST_PACKAGES=(catch2 clang-format curl python3 brotli zstd redis-server mariadb-server nodejs node-ws
   node-eventsource)
 readonly PYTEST_PACKAGES=(python3-pytest python3-pytest-xdist python3-jsonschema python3-websockets

@@ -3,55 +3,75 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "base/lowest_set.h"
+
 namespace roost {
 
 // Objects of one type at stable addresses, named by {slot, generation}: a name outlives its object safely,
-// because the generation changes when a slot is emptied. Grows by blocks and never gives memory back, so that
-// an object costs its own size and nothing else. Owned by one loop and used on its thread only.
+// because no two objects of a slab have the same generation until 2^31 more have been made. Owned by one loop
+// and used on its thread only.
+//
+// An object costs its own size and 8 bytes. They lie in blocks of about a page. A block that holds no object
+// is freed, but for one that is kept so that a slab at the edge of a block does not allocate and free in
+// turn. A new object goes to the lowest block that has room, so that the blocks above it become empty.
 //
 // T, of at least 4 bytes, is built in place by emplace(slot, args...) and learns its slot that way.
-template <class T, size_t kBlock = 128>
+template <class T, size_t kCellsWanted = 0>
 class Slab {
  public:
   Slab() = default;
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;
   ~Slab() {
-    for (uint32_t slot = 0; slot < slots_; ++slot) {
-      if (cell(slot).live) cell(slot).object().~T();
-    }
+    forEach([](T& object) { object.~T(); });
+    for (Block& block : blocks_) std::free(block.cells);
   }
 
-  // A new object, T(slot, args...).
+  // A new object, T(slot, args...). Throws std::bad_alloc.
   template <class... Args>
   T& emplace(Args&&... args) {
-    if (free_ == kNone) grow();
-    const uint32_t slot = free_;
-    Cell& home = cell(slot);
-    free_ = home.nextFree();
+    T* object = tryEmplace(std::forward<Args>(args)...);
+    if (object == nullptr) throw std::bad_alloc();
+    return *object;
+  }
+  // The same; nullptr when memory is out.
+  template <class... Args>
+  T* tryEmplace(Args&&... args) {
+    const uint32_t index = blockWithRoom();
+    if (index == LowestSet::kNone) return nullptr;
+    Block& block = blocks_[index];
+    if (index == spare_) spare_ = LowestSet::kNone;
+    Cell& home = block.cells[block.free];
+    block.free = home.nextFree();
+    if (++block.used == kCells) roomy_.erase(index);
+    home.generation = ++last_generation_ & kGenerationMask;
     home.live = 1;
     ++size_;
-    return *new (home.storage) T(slot, std::forward<Args>(args)...);
+    return new (home.storage) T(home.slot, std::forward<Args>(args)...);
   }
   // REQUIRES: the slot holds an object.
   void erase(uint32_t slot) noexcept {
     Cell& home = cell(slot);
     home.object().~T();
     home.live = 0;
-    ++home.generation;
-    home.setNextFree(free_);
-    free_ = slot;
+    const uint32_t index = slot / kCells;
+    Block& block = blocks_[index];
+    home.setNextFree(block.free);
+    block.free = static_cast<uint16_t>(slot % kCells);
     --size_;
+    if (block.used-- == kCells) roomy_.insert(index);
+    if (block.used == 0) emptied(index);
   }
   // The object of this name, nullptr when it is gone.
   T* find(uint32_t slot, uint32_t generation) noexcept {
-    if (slot >= slots_) return nullptr;
+    const size_t index = slot / kCells;
+    if (index >= blocks_.size() || blocks_[index].cells == nullptr) return nullptr;
     Cell& home = cell(slot);
     return home.live && home.generation == (generation & kGenerationMask) ? &home.object() : nullptr;
   }
@@ -59,13 +79,23 @@ class Slab {
   static uint32_t slotOf(const T& object) noexcept {
     return std::launder(reinterpret_cast<const Cell*>(&object))->slot;
   }
+  // REQUIRES: the slot holds an object.
   uint32_t generation(uint32_t slot) const noexcept { return cell(slot).generation; }
   size_t size() const noexcept { return size_; }
+  // Every object's slot is below this.
+  uint32_t slotLimit() const noexcept { return static_cast<uint32_t>(blocks_.size() * kCells); }
+  // Bytes of its blocks, and those of them that the next objects will take.
+  size_t heldBytes() const noexcept { return held_ * kBlockBytes; }
+  size_t reusableBytes() const noexcept { return heldBytes() - size_ * sizeof(Cell); }
   // Calls fn(T&) for every object; fn may erase the one it was given.
   template <class Fn>
   void forEach(Fn&& fn) {
-    for (uint32_t slot = 0; slot < slots_; ++slot) {
-      if (cell(slot).live) fn(cell(slot).object());
+    for (size_t index = 0; index < blocks_.size(); ++index) {
+      // Asked anew each time: with its last object the block may go, and those behind it.
+      for (size_t i = 0; i < kCells && index < blocks_.size() && blocks_[index].cells != nullptr; ++i) {
+        Cell& home = blocks_[index].cells[i];
+        if (home.live) fn(home.object());
+      }
     }
   }
   // The same for those in `most` slots from `first` on. Returns where to go on, 0 after the last.
@@ -79,38 +109,98 @@ class Slab {
   }
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr size_t kPage = 4096;
   static constexpr uint32_t kGenerationMask = 0x7fffffff;
   struct Cell {
-    alignas(T) unsigned char storage[sizeof(T)];  // first, for slotOf(); of the free, the next one's slot
-    uint32_t slot = 0;
+    alignas(T) unsigned char storage[sizeof(T)];  // first, for slotOf(); of the free, the next one's number
+    uint32_t slot;
     uint32_t generation : 31;
     uint32_t live : 1;
-    Cell() noexcept : generation(0), live(0) {}
-    uint32_t nextFree() const noexcept {
-      uint32_t next;
+    explicit Cell(uint32_t number) noexcept : slot(number), generation(0), live(0) {}
+    uint16_t nextFree() const noexcept {
+      uint16_t next;
       std::memcpy(&next, storage, sizeof next);
       return next;
     }
-    void setNextFree(uint32_t next) noexcept { std::memcpy(storage, &next, sizeof next); }
+    void setNextFree(uint16_t next) noexcept { std::memcpy(storage, &next, sizeof next); }
     T& object() noexcept { return *std::launder(reinterpret_cast<T*>(storage)); }
   };
-  Cell& cell(uint32_t slot) noexcept { return blocks_[slot / kBlock][slot % kBlock]; }
-  const Cell& cell(uint32_t slot) const noexcept { return blocks_[slot / kBlock][slot % kBlock]; }
-  void grow() {
-    blocks_.push_back(std::make_unique<Cell[]>(kBlock));
-    for (size_t i = kBlock; i-- > 0;) {
-      const uint32_t slot = slots_ + static_cast<uint32_t>(i);
-      cell(slot).slot = slot;
-      cell(slot).setNextFree(free_);
-      free_ = slot;
+  static_assert(alignof(Cell) <= alignof(std::max_align_t), "malloc aligns a block");
+  // As many as fit into the pages that lose least; a big T has at least eight.
+  static constexpr size_t kPages = (8 * sizeof(Cell) + kPage - 1) / kPage;
+  static constexpr size_t kCells = kCellsWanted != 0 ? kCellsWanted : kPages * kPage / sizeof(Cell);
+  static constexpr size_t kBlockBytes = kCells * sizeof(Cell);
+  static_assert(kCells < UINT16_MAX);
+
+  struct Block {
+    Cell* cells = nullptr;  // nullptr: it has been freed
+    uint16_t used = 0;
+    uint16_t free = 0;  // the first free cell, while used < kCells
+  };
+
+  Cell& cell(uint32_t slot) noexcept { return blocks_[slot / kCells].cells[slot % kCells]; }
+  const Cell& cell(uint32_t slot) const noexcept { return blocks_[slot / kCells].cells[slot % kCells]; }
+
+  // kNone: memory is out.
+  uint32_t blockWithRoom() noexcept {
+    uint32_t index = roomy_.lowest();
+    if (index != LowestSet::kNone) return index;
+    index = gone_.lowest();
+    if (index == LowestSet::kNone) index = static_cast<uint32_t>(blocks_.size());
+    return fill(index) ? index : LowestSet::kNone;
+  }
+  bool fill(uint32_t index) noexcept {
+    if (index == blocks_.size() && !append()) return false;
+    auto* cells = static_cast<Cell*>(std::malloc(kBlockBytes));
+    if (cells == nullptr) {
+      gone_.insert(index);
+      return false;
     }
-    slots_ += kBlock;
+    for (size_t i = 0; i < kCells; ++i) {
+      Cell* made = new (cells + i) Cell(static_cast<uint32_t>(index * kCells + i));
+      made->setNextFree(static_cast<uint16_t>(i + 1));
+    }
+    gone_.erase(index);
+    roomy_.insert(index);
+    blocks_[index] = {cells, 0, 0};
+    ++held_;
+    return true;
+  }
+  bool append() noexcept {
+    try {
+      const auto count = static_cast<uint32_t>(blocks_.size() + 1);
+      roomy_.reserve(count);
+      gone_.reserve(count);
+      blocks_.emplace_back();
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    return true;
+  }
+  // Of two empty blocks the higher one goes.
+  void emptied(uint32_t index) noexcept {
+    if (spare_ == LowestSet::kNone) {
+      spare_ = index;
+      return;
+    }
+    const uint32_t going = index > spare_ ? index : std::exchange(spare_, index);
+    std::free(blocks_[going].cells);
+    blocks_[going] = {};
+    --held_;
+    roomy_.erase(going);
+    gone_.insert(going);
+    while (!blocks_.empty() && blocks_.back().cells == nullptr) {
+      gone_.erase(static_cast<uint32_t>(blocks_.size() - 1));
+      blocks_.pop_back();
+    }
   }
 
-  std::vector<std::unique_ptr<Cell[]>> blocks_;
-  uint32_t slots_ = 0;
-  uint32_t free_ = kNone;
+  std::vector<Block> blocks_;
+  LowestSet roomy_;                    // blocks with memory and room
+  LowestSet gone_;                     // blocks without memory
+  uint32_t spare_ = LowestSet::kNone;  // the one block that is kept empty
+  uint32_t last_generation_ = 0;
+  size_t held_ = 0;  // blocks with memory
   size_t size_ = 0;
 };
 

@@ -1,8 +1,26 @@
 #include "event/timer_queue.h"
 
 #include <cassert>
+#include <new>
 
 namespace roost::event {
+namespace {
+
+// Frees the memory that many timers took, once few are left: few, so that the move takes no time.
+template <class T>
+void giveBack(std::vector<T>& entries) noexcept {
+  constexpr size_t kKept = 1024;
+  if (entries.capacity() <= kKept || entries.size() > entries.capacity() / 16) return;
+  try {
+    std::vector<T> fewer;
+    fewer.reserve(entries.size() * 4 + kKept / 4);
+    fewer.assign(entries.begin(), entries.end());
+    entries.swap(fewer);
+  } catch (const std::bad_alloc&) {  // then it stays as it is
+  }
+}
+
+}  // namespace
 
 void TimerQueue::place(size_t index, Entry entry) noexcept {
   heap_[index] = entry;
@@ -52,6 +70,7 @@ Timer* TimerQueue::removeAt(size_t index) noexcept {
   timer->heap_index_ = Timer::kIdle;
   const Entry last = heap_.back();
   heap_.pop_back();
+  giveBack(heap_);
   if (index < heap_.size()) {
     if (index > 0 && last.deadline_ns < heap_[(index - 1) / 2].deadline_ns) {
       siftUp(index, last);
@@ -80,6 +99,7 @@ void TimerQueue::expire(int64_t now_ns) noexcept {
     if (timer != nullptr && !timer->armed()) timer->onTimer();
   }
   due_.clear();
+  giveBack(due_);
 }
 
 }  // namespace roost::event

@@ -20,11 +20,20 @@ Chunk* allocate(size_t capacity) noexcept {
 
 ChunkPool::~ChunkPool() {
   for (FreeList& list : free_) {
-    while (list.top != nullptr) {
-      Chunk* chunk = list.top;
-      list.top = chunk->next;
-      std::free(chunk);
-    }
+    while (list.count > 0) std::free(list.pop());
+  }
+}
+
+Chunk* ChunkPool::FreeList::pop() noexcept {
+  Chunk* chunk = top;
+  top = chunk->next;
+  --count;
+  return chunk;
+}
+
+void ChunkPool::giveBack() noexcept {
+  for (FreeList& list : free_) {
+    for (size_t unused = list.low.look(list.count, SIZE_MAX); unused > 0; --unused) std::free(list.pop());
   }
 }
 
@@ -33,9 +42,8 @@ Chunk* ChunkPool::take(size_t bytes) noexcept {
     if (bytes > kSizes[i]) continue;
     FreeList& list = free_[i];
     if (list.top == nullptr) return allocate(kSizes[i]);
-    Chunk* chunk = list.top;
-    list.top = chunk->next;
-    --list.count;
+    Chunk* chunk = list.pop();
+    list.low.taken(list.count);
     chunk->next = nullptr;
     return chunk;
   }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/low_water.h"
+
 namespace roost::net {
 
 // A piece of memory that bytes are read into or gathered in, borrowed from a loop's ChunkPool. [begin, end)
@@ -50,6 +52,8 @@ class ChunkPool {
   // An empty chunk of at least `bytes`; beyond kHuge it is made to measure. Aborts when memory is out.
   Chunk* take(size_t bytes) noexcept;
   void give(Chunk* chunk) noexcept;
+  // Frees the chunks that nobody has needed since the last call.
+  void giveBack() noexcept;
 
  private:
   static constexpr uint32_t kSizes[] = {kSmall, kMedium, kLarge, kHuge};
@@ -58,6 +62,8 @@ class ChunkPool {
   struct FreeList {
     Chunk* top = nullptr;
     size_t count = 0;
+    LowWater low;
+    Chunk* pop() noexcept;  // REQUIRES: count > 0
   };
   FreeList free_[kClasses];
 };

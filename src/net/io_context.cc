@@ -42,13 +42,45 @@ void IoContext::setFactory(uint16_t index, SessionFactory& factory) {
   factories_[index] = &factory;
 }
 
-Connection& IoContext::open(int fd, const PeerAddr& peer, uint16_t listener) noexcept {
-  return connections_.emplace(*this, plain_, fd, peer, listener);
+Connection* IoContext::open(int fd, const PeerAddr& peer, uint16_t listener) noexcept {
+  return connections_.tryEmplace(*this, plain_, fd, peer, listener);
+}
+
+void IoContext::giveBack() noexcept {
+  chunks_.giveBack();
+  out_pool_.giveBack();
+  shrinkAddressHashes();
+}
+
+// Only where that moves little: many connections may go on needing theirs.
+void IoContext::shrinkAddressHashes() noexcept {
+  constexpr size_t kMostMoved = 64 << 10;
+  const size_t needed = std::min<size_t>(connections_.slotLimit(), address_hashes_.size());
+  if (needed > kMostMoved || address_hashes_.capacity() < 4 * needed + 1024) return;
+  address_hashes_.resize(needed);
+  address_hashes_.shrink_to_fit();
+}
+
+// There is no memory for a connection.
+void IoContext::refuse(const AcceptedSocket& socket) noexcept {
+  loop_.sys().closeFd(socket.fd);
+  if (address_limit_ != nullptr && socket.address_hash != 0) address_limit_->leave(socket.address_hash);
+  countClosed();
+}
+
+void IoContext::countClosed() noexcept {
+  closed_.store(closed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (counters_ != nullptr) counters_->closed.add();
 }
 
 void IoContext::adopt(const AcceptedSocket& socket) noexcept {
   if (counters_ != nullptr) counters_->opened.add();
-  Connection& connection = open(socket.fd, socket.peer, socket.listener);
+  Connection* made = open(socket.fd, socket.peer, socket.listener);
+  if (made == nullptr) {
+    refuse(socket);
+    return;
+  }
+  Connection& connection = *made;
   connection.set(Connection::kAccepted, true);
   grew(sizeof(Connection));
   if (address_limit_ != nullptr) {
@@ -94,11 +126,15 @@ Status IoContext::connect(const SocketAddress& address, Session& session,
     sys.closeFd(fd);
     return Status::fromErrno(-rc, "connect to " + address.toString());
   }
-  Connection& connection = open(fd, PeerAddr::from(address.get(), address.size()), 0);
-  connection.setSession(session);
+  Connection* connection = open(fd, PeerAddr::from(address.get(), address.size()), 0);
+  if (connection == nullptr) {
+    sys.closeFd(fd);
+    return Status::fromErrno(ENOMEM, "connect to " + address.toString());
+  }
+  connection->setSession(session);
   // Even where it stands at once: the session hears of it from the loop, never from within this call, and no
   // read may begin while another connection's bytes lie in the shared scratch.
-  connection.start(true);
+  connection->start(true);
   return {};
 }
 
@@ -130,9 +166,7 @@ void IoContext::retire(Connection& connection) noexcept {
   retired_.push_back(connection.slot());
   if (!connection.has(Connection::kAccepted)) return;
   if (address_limit_ != nullptr) leaveAddress(connection.slot());
-  closed_.store(closed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (counters_ == nullptr) return;
-  counters_->closed.add();
+  countClosed();
 }
 
 void IoContext::leaveAddress(uint32_t slot) noexcept {
@@ -157,7 +191,7 @@ void IoContext::run() noexcept {
   has_adopted_ = false;
   for (const uint32_t slot : retired_) connections_.erase(slot);
   retired_.clear();
-  for (void* cell : retired_cells_) cells_.give(cell);
+  for (void* cell : retired_cells_) ::operator delete(cell);
   retired_cells_.clear();
   if (growth_listener_ == nullptr || grown_bytes_ < growth_step_) return;
   grown_bytes_ = 0;

@@ -3,9 +3,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
-#include "base/cell_pool.h"
 #include "base/slab.h"
 #include "base/status.h"
 #include "event/loop.h"
@@ -104,17 +104,21 @@ class IoContext final : private event::Timer, private event::Task {
   }
   size_t size() const noexcept { return connections_.size(); }
 
+  // Frees what has lain spare since the last call: for a timer of about a second.
+  void giveBack() noexcept;
+  // Bytes among those that its connections lie in that the next connections will take.
+  size_t reusableBytes() const noexcept { return connections_.reusableBytes(); }
+
   // How many of the sockets it adopted this loop has been done with; any thread.
   uint64_t closedCount() const noexcept { return closed_.load(std::memory_order_relaxed); }
 
   event::Loop& loop() const noexcept { return loop_; }
   ChunkPool& chunks() noexcept { return chunks_; }
 
-  // Memory for small sessions of which there may be one per connection, kCellBytes each, without the
-  // allocator's own share. What is given back is used again after the current batch: the session may be
-  // further up the stack.
+  // Memory for small sessions of which there may be one per connection, kCellBytes each. What is given back
+  // is freed after the current batch: the session may be further up the stack.
   static constexpr size_t kCellBytes = 48;
-  void* takeCell() { return cells_.take(); }
+  void* takeCell() { return ::operator new(kCellBytes); }
   void giveCell(void* cell) { retired_cells_.push_back(cell); }
 
  private:
@@ -153,7 +157,10 @@ class IoContext final : private event::Timer, private event::Task {
   void setDeadline(Connection& connection, uint32_t ms) noexcept;
   void retire(Connection& connection) noexcept;
   void leaveAddress(uint32_t slot) noexcept;
-  Connection& open(int fd, const PeerAddr& peer, uint16_t listener) noexcept;
+  void refuse(const AcceptedSocket& socket) noexcept;
+  void countClosed() noexcept;
+  void shrinkAddressHashes() noexcept;
+  Connection* open(int fd, const PeerAddr& peer, uint16_t listener) noexcept;  // nullptr: memory is out
   Status bindLocal(int fd, const SocketAddress& local) noexcept;
 
   event::Loop& loop_;
@@ -168,7 +175,6 @@ class IoContext final : private event::Timer, private event::Task {
   LingerSession linger_;
   std::vector<SessionFactory*> factories_;
   std::vector<uint32_t> retired_;
-  CellPool cells_{kCellBytes};
   std::vector<void*> retired_cells_;
   std::vector<Name> offers_;     // connections whose input is to be offered at the batch's end
   std::vector<Name> under_way_;  // those of this batch, while that happens

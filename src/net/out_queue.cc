@@ -13,11 +13,21 @@ OutPool::~OutPool() {
   }
 }
 
+void OutPool::giveBack() noexcept {
+  for (size_t unused = low_.look(free_count_, SIZE_MAX); unused > 0; --unused) {
+    OutSlice* slice = free_;
+    free_ = slice->next;
+    --free_count_;
+    delete slice;
+  }
+}
+
 OutSlice* OutPool::take() noexcept {
   if (free_ == nullptr) return new OutSlice;
   OutSlice* slice = free_;
   free_ = slice->next;
   --free_count_;
+  low_.taken(free_count_);
   slice->next = nullptr;
   return slice;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/buffer.h"
+#include "base/low_water.h"
 #include "net/chunk.h"
 #include "net/open_file.h"
 #include "net/transport.h"
@@ -41,6 +42,8 @@ class OutPool {
   OutPool& operator=(const OutPool&) = delete;
   OutSlice* take() noexcept;
   void give(OutSlice* slice) noexcept;  // lets go of what it holds
+  // Frees the slices that nobody has needed since the last call.
+  void giveBack() noexcept;
   ChunkPool& chunks() noexcept { return chunks_; }
 
  private:
@@ -48,6 +51,7 @@ class OutPool {
   ChunkPool& chunks_;
   OutSlice* free_ = nullptr;
   size_t free_count_ = 0;
+  LowWater low_;
 };
 
 // OutQueue is what a connection still has to send, in order. It is part of a Connection. Most of the time it

@@ -15,7 +15,12 @@ constexpr uint32_t kTurn = 32;  // deliveries before another channel has its tur
 // little later, and would be told of a gap if it were forgotten. The shorter time where channels are scarce.
 constexpr int64_t kLingerNs = 120'000'000'000;
 constexpr int64_t kScarceLingerNs = 5'000'000'000;
-constexpr uint32_t kMostLingering = 16384;
+// A burst of channels that nobody uses any more may not keep its memory for as long: of all loops together
+// only so many stay, some 3 MB; the others go sooner, so many at each tick, which takes half a millisecond.
+constexpr uint32_t kFewLingering = 4096;
+constexpr int64_t kManyLingerNs = 3'000'000'000;
+constexpr uint32_t kMostDetached = 512;
+constexpr uint32_t kMostLingering = 8192;
 
 }  // namespace
 
@@ -33,6 +38,12 @@ ChannelKey LoopShard::keyOf(std::string_view channel) const {
 bool LoopShard::channelsScarce(uint32_t parts) const noexcept {
   const uint64_t most = hub_.options.max_channels;
   return most != 0 && hub_.channels.load(std::memory_order_relaxed) >= most - most / parts;
+}
+
+// How long a channel that nobody uses stays.
+int64_t LoopShard::lingerNs() const noexcept {
+  if (lingering_count_ > kFewLingering / hub_.shards) return kManyLingerNs;
+  return channelsScarce(2) ? kScarceLingerNs : kLingerNs;
 }
 
 LocalChannel* LoopShard::find(const ChannelKey& key) noexcept {
@@ -179,9 +190,9 @@ void LoopShard::tick() noexcept {
   if (stopped_) return;
   const Entry entry(*this);
   const int64_t now_ns = hub_.host.nowNs();
-  while (lingering_.linked()) {
+  for (uint32_t gone = 0; lingering_.linked() && gone < kMostDetached; ++gone) {
     LocalChannel& channel = LocalChannel::firstOf(lingering_);
-    if (now_ns - channel.unused_since_ns < (channelsScarce(2) ? kScarceLingerNs : kLingerNs)) break;
+    if (now_ns - channel.unused_since_ns < lingerNs()) break;
     detach(channel);
   }
   broker_->tick();

@@ -89,6 +89,7 @@ class LoopShard final : public Shard, public BrokerClient {
   ChannelKey keyOf(std::string_view channel) const;
   bool channelsScarce(uint32_t parts) const noexcept;
   LocalChannel* find(const ChannelKey& key) noexcept;
+  int64_t lingerNs() const noexcept;
   LocalChannel& findOrAttach(std::string_view channel);
   std::unique_ptr<LocalChannel> takeOut(LocalChannel& channel) noexcept;
   void detach(LocalChannel& channel) noexcept;

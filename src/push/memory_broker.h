@@ -134,7 +134,6 @@ class MemoryBroker final : public Broker {
   std::unordered_map<uint64_t, Wait> waits_;
   uint64_t last_ticket_ = 0;
   uint64_t epoch_state_;
-  uint32_t dropped_ = 0;  // channels, since memory was given back
   bool visit_posted_ = false;
   bool stopped_ = false;
 };

@@ -1,6 +1,4 @@
 // The channels of a home: their making and their end, their ages, and the cap on memory.
-#include <malloc.h>
-
 #include <algorithm>
 
 #include "base/random.h"
@@ -12,9 +10,6 @@ namespace {
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr uint32_t kMostPassed = 64;    // channels that were subscribed to lately, before one has to give
 constexpr uint32_t kMostVisits = 1024;  // channels looked at in one go
-// So many channels gone, and the allocator is told to give back what they took: a million names leave 480 MB
-// otherwise. It takes 17 ms for those.
-constexpr uint32_t kMostDropped = 65536;
 constexpr int64_t kLeavingNs = 10 * int64_t{1'000'000};  // in which mirrors let go of what was evicted
 
 }  // namespace
@@ -87,7 +82,6 @@ void MemoryBroker::drop(HomeChannel& channel) noexcept {
     forgotten_s = std::max({forgotten_s, channel.last.time_s, hub_.host.unixSeconds()});
   }
   hub_.channels.fetch_sub(1, std::memory_order_relaxed);
-  ++dropped_;
   delete &channel;
 }
 
@@ -145,10 +139,6 @@ void MemoryBroker::tick() noexcept {
   endWaits(now_ns);
   refuseOverdue(now_ns);
   relieve();
-  if (dropped_ >= kMostDropped && !due_.linked()) {
-    dropped_ = 0;
-    ::malloc_trim(0);
-  }
 }
 
 void MemoryBroker::visitDue() noexcept {

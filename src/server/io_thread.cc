@@ -50,6 +50,7 @@ IoThread::IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> 
       evictor_(io_),
       http_(io_, tasks),
       protocol_(http_),
+      housekeeper_(io_, protocol_, metrics),
       local_sink_(io_, options.connection_limit) {
   io_.setCounters(&io_counters_);
   http_.setCounters(&http_counters_);
@@ -144,6 +145,7 @@ Status IoThread::begin(const std::vector<int>& keep) noexcept {
     if (!status.ok()) LOG_WARN("{}", status.message());
   }
   if (options_.max_loop_lag_ms > 0) lag_watch_.start();
+  housekeeper_.start();
   if (push_ticker_) push_ticker_->start();
   if (options_.database != nullptr) options_.database->startLoop(*loop_);
   modules_.onLoopStart(http_);

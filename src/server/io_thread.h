@@ -23,6 +23,7 @@
 #include "net/io_context.h"
 #include "net/load_gate.h"
 #include "net/proxy_session.h"
+#include "server/housekeeper.h"
 #include "server/overload.h"
 #include "server/push_ticker.h"
 
@@ -147,6 +148,7 @@ class IoThread {
   net::Evictor evictor_;
   http::LoopContext http_;
   http::h1::Protocol protocol_;
+  Housekeeper housekeeper_;
   std::vector<ListenerProtocol> protocols_;  // by listener
   net::LocalSink local_sink_;
   std::unique_ptr<net::FdHandoff> handoff_;

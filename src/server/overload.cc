@@ -1,7 +1,6 @@
 #include "server/overload.h"
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <optional>
 
 #include "log/log.h"
+#include "server/heap.h"
 
 namespace roost::server {
 namespace {
@@ -69,9 +69,8 @@ ProcessMemory readProcessMemory() {
   return memory;
 }
 
-MemoryWatch::MemoryWatch(event::Loop& loop, std::atomic<Load>& load, metrics::Gauge* resident_gauge,
-                         Read read) noexcept
-    : loop_(loop), load_(load), resident_gauge_(resident_gauge), read_(read) {}
+MemoryWatch::MemoryWatch(event::Loop& loop, std::atomic<Load>& load, Read read) noexcept
+    : loop_(loop), load_(load), read_(read) {}
 
 uint64_t MemoryWatch::residentBytes() {
   return readProcessMemory().resident_bytes;
@@ -109,7 +108,7 @@ Load MemoryWatch::judge(uint64_t bytes, Load now) const noexcept {
 // What was freed stays with the allocator, and would count for ever.
 uint64_t MemoryWatch::trim(uint64_t bytes) noexcept {
   if (loop_.nowNs() < next_trim_ns_) return bytes;
-  ::malloc_trim(0);
+  heap::trim();
   const uint64_t left = read_();
   const bool was_worth_it = left + max_bytes_.load(std::memory_order_relaxed) / 100 < bytes;
   trim_pause_ns_ = was_worth_it ? kShortestTrimNs : std::min(trim_pause_ns_ * 2, kLongestTrimNs);
@@ -126,7 +125,6 @@ void MemoryWatch::look() noexcept {
   } else {
     trim_pause_ns_ = kShortestTrimNs;
   }
-  if (resident_gauge_ != nullptr) resident_gauge_->set(static_cast<int64_t>(bytes));
   const Load load = judge(bytes, load_.load(std::memory_order_relaxed));
   load_.store(load, std::memory_order_relaxed);
   if (load != told_) {

@@ -39,7 +39,7 @@ ProcessMemory readProcessMemory();  // any thread; zeros where the system does n
 // kGrowthStepBytes.
 //
 // Owned by the Server, on the main thread; onGrowth() may be called by any. `load` is what the loops read; it
-// and `resident_gauge` outlive this.
+// outlives this. `read` tells how much memory is in use; any thread calls it.
 class MemoryWatch final : public net::GrowthListener, private event::Timer {
  public:
   static constexpr int kStepMs = 250;
@@ -49,8 +49,7 @@ class MemoryWatch final : public net::GrowthListener, private event::Timer {
   // Has every loop take part in a round.
   using AskLoops = std::function<void(net::MemoryRelief&)>;
 
-  MemoryWatch(event::Loop& loop, std::atomic<net::Load>& load, metrics::Gauge* resident_gauge,
-              Read read = &residentBytes) noexcept;
+  MemoryWatch(event::Loop& loop, std::atomic<net::Load>& load, Read read) noexcept;
   ~MemoryWatch() { loop_.cancel(*this); }
   // Before start(). Without it connections are left alone.
   void setLoops(uint32_t count, AskLoops ask) {
@@ -78,7 +77,6 @@ class MemoryWatch final : public net::GrowthListener, private event::Timer {
   event::Loop& loop_;
   std::atomic<uint64_t> max_bytes_{0};
   std::atomic<net::Load>& load_;
-  metrics::Gauge* const resident_gauge_;
   const Read read_;
   net::Load told_ = net::Load::kFine;  // what the log has said last
   int64_t next_trim_ns_ = 0;

@@ -14,6 +14,7 @@
 
 #include "base/unique_fd.h"
 #include "log/log.h"
+#include "server/heap.h"
 
 namespace roost::server {
 namespace {
@@ -101,6 +102,7 @@ Status Server::start(bool gave_up_root) {
   if (capsMemory()) makeMemoryWatch();
   if (status.ok()) status = openThreads();
   if (status.ok()) status = pid_file_.write();
+  if (status.ok()) watchHeap();
   if (status.ok() && capsMemory()) startMemoryWatch();
   return status;
 }
@@ -115,10 +117,15 @@ Status Server::openDatabase() {
   return status;
 }
 
+void Server::watchHeap() {
+  const Status status = heap::start();
+  if (!status.ok()) LOG_WARN("{}; the process keeps what it frees", status.message());
+  heap_watch_ = std::make_unique<HeapWatch>(*main_loop_, metrics_);
+  heap_watch_->start();
+}
+
 void Server::makeMemoryWatch() {
-  metrics::Gauge& gauge =
-      metrics_.gauge({"roost_resident_bytes", "Memory of the process that is resident.", "bytes"});
-  memory_watch_ = std::make_unique<MemoryWatch>(*main_loop_, memory_load_, &gauge);
+  memory_watch_ = std::make_unique<MemoryWatch>(*main_loop_, memory_load_, &memoryInUse);
   memory_watch_->setLoops(config_.io_threads, [this](net::MemoryRelief& relief) {
     for (const auto& thread : threads_) thread->relieve(relief);
   });

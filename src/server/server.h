@@ -15,6 +15,7 @@
 #include "module/registry.h"
 #include "net/acceptor.h"
 #include "server/database_host.h"
+#include "server/heap_watch.h"
 #include "server/io_thread.h"
 #include "server/overload.h"
 #include "server/pid_file.h"
@@ -56,6 +57,7 @@ class Server final : private SignalListener {
   bool capsMemory() const noexcept { return config_.max_memory_bytes != 0U; }
   void makeMemoryWatch();
   void startMemoryWatch();
+  void watchHeap();
   Status openListeners();
   Status openDatabase();
   void openReusePort();
@@ -82,6 +84,7 @@ class Server final : private SignalListener {
   std::unique_ptr<event::Loop> main_loop_;
   Signals signals_;
   std::atomic<net::Load> memory_load_{net::Load::kFine};
+  std::unique_ptr<HeapWatch> heap_watch_;
   std::unique_ptr<MemoryWatch> memory_watch_;
   std::unique_ptr<PushHost> push_host_;  // and the hub, where a module uses it
   DatabaseHost database_;                // and the database, where a module uses it

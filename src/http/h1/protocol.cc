@@ -7,16 +7,29 @@
 namespace roost::http::h1 {
 
 Protocol::~Protocol() {
-  while (ServerSession* session = idle_sessions_) {
-    idle_sessions_ = session->nextIdle();
-    session->~ServerSession();
-  }
+  while (idle_sessions_ != nullptr) delete &takeSession();
+}
+
+// REQUIRES: there is an idle one.
+ServerSession& Protocol::takeSession() {
+  ServerSession* session = idle_sessions_;
+  idle_sessions_ = session->nextIdle();
+  --idle_session_count_;
+  return *session;
+}
+
+bool Protocol::giveBack() noexcept {
+  idle_slots_.resize(idle_slots_.size() - low_slots_.look(idle_slots_.size(), SIZE_MAX));
+  const size_t unused = low_sessions_.look(idle_session_count_, kMostFreed);
+  for (size_t i = 0; i < unused; ++i) delete &takeSession();
+  return unused == kMostFreed;
 }
 
 HeadSlot& Protocol::takeSlot() {
   if (idle_slots_.empty()) idle_slots_.push_back(std::make_unique<HeadSlot>());
   HeadSlot* slot = idle_slots_.back().release();
   idle_slots_.pop_back();
+  low_slots_.taken(idle_slots_.size());
   slot->parser.reset();
   slot->head.method = Method::kUnknown;
   slot->head_done_ns = 0;
@@ -35,6 +48,7 @@ void Protocol::giveSlot(HeadSlot& slot) noexcept {
 void Protocol::release(ServerSession& session) noexcept {
   session.setNextIdle(idle_sessions_);
   idle_sessions_ = &session;
+  ++idle_session_count_;
 }
 
 void Protocol::onConnected(net::Connection& connection) noexcept {
@@ -42,9 +56,8 @@ void Protocol::onConnected(net::Connection& connection) noexcept {
 }
 
 void Protocol::onRead(net::Connection& connection, net::Chunk& in) noexcept {
-  if (idle_sessions_ == nullptr) release(*new (session_cells_.take()) ServerSession(*this));
-  ServerSession* session = idle_sessions_;
-  idle_sessions_ = session->nextIdle();
+  ServerSession* session = idle_sessions_ == nullptr ? new ServerSession(*this) : &takeSession();
+  low_sessions_.taken(idle_session_count_);
   session->attach(connection);
   session->onRead(connection, in);
 }

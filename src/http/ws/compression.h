@@ -95,7 +95,7 @@ class Deflater {
 // it is given back. REQUIRES: one at a time.
 class Scratch {
  public:
-  static constexpr size_t kKeptBytes = 1 << 20;  // at most, from one message to the next
+  static constexpr size_t kKeptBytes = 64 << 10;  // at most, from one message to the next
 
   Scratch() noexcept;
   ~Scratch();

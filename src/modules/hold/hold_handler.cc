@@ -6,7 +6,6 @@
 #include <chrono>
 #include <memory>
 
-#include "base/cell_pool.h"
 #include "base/random.h"
 #include "event/loop.h"
 #include "http/exchange.h"
@@ -17,7 +16,7 @@ namespace {
 
 // One held request. The exchange owns it, and outlives it but for the end of the current batch: whatever ends
 // the exchange before the time is up comes by onAbort, which takes the timer away.
-class HeldRequest final : public http::ExchangeListener, private event::Timer, public Pooled<HeldRequest> {
+class HeldRequest final : public http::ExchangeListener, private event::Timer {
  public:
   HeldRequest(http::Exchange& exchange, BufferRef body) noexcept
       : exchange_(exchange), body_(std::move(body)) {}

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/cell_pool.h"
 #include "db/pool.h"
 #include "http/exchange.h"
 #include "modules/mysql/embed_merge.h"
@@ -36,7 +35,7 @@ struct ReadJob {
 };
 
 // Reads rows and sends them as they come. Owned by its exchange; loop thread.
-class ReadWork final : public http::ExchangeListener, public db::Work, public Pooled<ReadWork> {
+class ReadWork final : public http::ExchangeListener, public db::Work {
  public:
   ReadWork(http::Exchange& exchange, ReadSite site, const tables::ExposedTable& table, ReadJob job)
       : exchange_(exchange),

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/cell_pool.h"
 #include "http/accept.h"
 #include "http/exchange.h"
 #include "http/origin_rule.h"
@@ -31,7 +30,7 @@ constexpr int64_t kMostAtOnce = 64 << 10;
 
 // Answers an exchange with what became of its message, unless its client has gone. Where the hub ends first,
 // nobody knows what became of it.
-class PublishAnswer final : public ::roost::push::PublishCall, public Pooled<PublishAnswer> {
+class PublishAnswer final : public ::roost::push::PublishCall {
  public:
   PublishAnswer(http::ExchangeHandle name, const PublishCounters& counters, AnswerForm form, bool waits,
                 size_t bytes) noexcept

@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "base/cell_pool.h"
 #include "http/framed.h"
 #include "modules/push/subscribe_forms.h"
 #include "modules/push/subscribe_stream.h"
@@ -26,7 +25,7 @@ http::ResponseHead streamHead() {
 
 // An event stream. The exchange owns it, and is parked once the head is out; it is subscribed until the
 // exchange is over.
-class Events final : public http::ExchangeListener, public hub::Subscriber, public Pooled<Events> {
+class Events final : public http::ExchangeListener, public hub::Subscriber {
  public:
   Events(http::Exchange& exchange, Desk& desk) noexcept
       : exchange_(exchange), place_(desk, exchange.path()), since_(desk.nowStep()) {

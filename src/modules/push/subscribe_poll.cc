@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "base/cell_pool.h"
 #include "modules/push/subscribe_stream.h"
 
 namespace roost::modules::push {
@@ -24,7 +23,7 @@ void addLines(http::ResponseHead& head, std::string_view lines) {
 
 // One long poll. The exchange owns it; it is subscribed until the exchange is answered or aborted. It parks
 // the exchange when it is to wait: what filters that look at the request would add is taken then.
-class Poll final : public http::ExchangeListener, public hub::Subscriber, public Pooled<Poll> {
+class Poll final : public http::ExchangeListener, public hub::Subscriber {
  public:
   Poll(http::Exchange& exchange, Desk& desk, bool at_once) noexcept
       : exchange_(exchange),

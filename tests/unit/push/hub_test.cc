@@ -314,6 +314,30 @@ TEST_CASE(
   world.hub.shard(1).unsubscribe(client);
 }
 
+TEST_CASE("push: of many channels that nobody uses any more, most are forgotten soon") {
+  constexpr size_t kChannels = 6000;
+  World world;
+  {
+    std::vector<Client> clients(kChannels);
+    for (size_t i = 0; i < kChannels; ++i) {
+      world.host.as(1, [&] {
+        world.hub.shard(1).subscribe("channel " + std::to_string(i), {Start{}, SlowPolicy::kDropOldest},
+                                     clients[i]);
+      });
+    }
+    world.host.runAll();
+    CHECK(world.hub.numbers().channels == kChannels);
+    for (Client& client : clients) world.hub.shard(1).unsubscribe(client);
+    world.host.runAll();
+  }
+  for (int tick = 0; tick < 3; ++tick) world.later(3);
+  for (int tick = 0; tick < 20; ++tick) world.later(0);
+  CHECK(world.hub.numbers().channels == 2048);  // 4096 on two loops
+  world.later(121);
+  for (int tick = 0; tick < 20; ++tick) world.later(0);
+  CHECK(world.hub.numbers().channels == 0);
+}
+
 TEST_CASE("push: a gap says where it ends") {
   Client client;
   World world;

@@ -8,8 +8,9 @@
 
 namespace roost::server {
 
-uint64_t memoryInUse() {
+uint64_t memoryInUse(uint64_t floor_bytes) {
   const uint64_t resident = MemoryWatch::residentBytes();
+  if (resident < floor_bytes) return resident;
   return resident - std::min(resident, heap::use().reusable_bytes);
 }
 

@@ -10,8 +10,9 @@ namespace roost::server {
 
 // The process's resident memory without what is free in it for the next allocations
 // (heap::Use::reusable_bytes): what a cap on memory has to judge by, since memory that nobody uses must
-// refuse nobody. Any thread; some 100 us.
-uint64_t memoryInUse();
+// refuse nobody. Below `floor_bytes` the resident memory is returned as it is, since asking the heap takes
+// some 100 us. Any thread.
+uint64_t memoryInUse(uint64_t floor_bytes);
 
 // HeapWatch publishes once a second what the process holds, how much of it is reusable, and how much it has
 // given back. Owned by the Server, main thread.

@@ -84,7 +84,7 @@ void MemoryWatch::start(uint64_t max_bytes) noexcept {
 // What must not wait for the main thread's turn is said at once.
 void MemoryWatch::onGrowth() noexcept {
   if (max_bytes_.load(std::memory_order_relaxed) == 0) return;
-  const uint64_t bytes = read_();
+  const uint64_t bytes = read_(floorBytes());
   Load now = load_.load(std::memory_order_relaxed);
   Load load = judge(bytes, now);
   if (load <= now) return;
@@ -109,7 +109,7 @@ Load MemoryWatch::judge(uint64_t bytes, Load now) const noexcept {
 uint64_t MemoryWatch::trim(uint64_t bytes) noexcept {
   if (loop_.nowNs() < next_trim_ns_) return bytes;
   heap::trim();
-  const uint64_t left = read_();
+  const uint64_t left = read_(floorBytes());
   const bool was_worth_it = left + max_bytes_.load(std::memory_order_relaxed) / 100 < bytes;
   trim_pause_ns_ = was_worth_it ? kShortestTrimNs : std::min(trim_pause_ns_ * 2, kLongestTrimNs);
   next_trim_ns_ = loop_.nowNs() + trim_pause_ns_;
@@ -119,8 +119,8 @@ uint64_t MemoryWatch::trim(uint64_t bytes) noexcept {
 void MemoryWatch::look() noexcept {
   endRound();
   const uint64_t max_bytes = max_bytes_.load(std::memory_order_relaxed);
-  uint64_t bytes = read_();
-  if (bytes >= max_bytes / 100 * 85) {
+  uint64_t bytes = read_(floorBytes());
+  if (bytes >= floorBytes()) {
     bytes = trim(bytes);
   } else {
     trim_pause_ns_ = kShortestTrimNs;

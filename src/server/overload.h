@@ -45,7 +45,8 @@ class MemoryWatch final : public net::GrowthListener, private event::Timer {
   static constexpr int kStepMs = 250;
   static constexpr int kShortStepMs = 25;
   static constexpr size_t kGrowthStepBytes = 2 << 20;  // of one loop
-  using Read = uint64_t (*)();                         // bytes
+  // The bytes in use; below `floor_bytes` it need not be exact.
+  using Read = uint64_t (*)(uint64_t floor_bytes);
   // Has every loop take part in a round.
   using AskLoops = std::function<void(net::MemoryRelief&)>;
 
@@ -69,6 +70,8 @@ class MemoryWatch final : public net::GrowthListener, private event::Timer {
 
   void onTimer() noexcept override { look(); }
   void look() noexcept;
+  // Below this nothing is done. Any thread.
+  uint64_t floorBytes() const noexcept { return max_bytes_.load(std::memory_order_relaxed) / 100 * 85; }
   net::Load judge(uint64_t bytes, net::Load now) const noexcept;
   uint64_t trim(uint64_t bytes) noexcept;
   void endRound() noexcept;

@@ -16,7 +16,7 @@ uint64_t g_resident = 0;  // what the watch is told
 struct MemoryFixture {
   test::SimLoop net;
   std::atomic<Load> load{Load::kFine};
-  MemoryWatch watch{net.loop(), load, [] { return g_resident; }};
+  MemoryWatch watch{net.loop(), load, [](uint64_t) { return g_resident; }};
   uint64_t wanted = 0;  // of the loops, altogether
   int rounds = 0;
   uint64_t frees = 0;  // what the loops have to give in each round

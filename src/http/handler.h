@@ -176,6 +176,9 @@ class ByteStream {
   virtual void abort(AbortReason reason) noexcept = 0;
   virtual void pauseRead() noexcept = 0;
   virtual void resumeRead() noexcept = 0;
+  // For a listener whose input has cost much: after this onBytes the rest of the input waits until every
+  // other connection of the loop has had its turn.
+  virtual void yieldRead() noexcept = 0;
 
   virtual event::Loop& loop() const noexcept = 0;
   virtual const net::PeerAddr& peer() const noexcept = 0;

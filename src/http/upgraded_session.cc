@@ -33,7 +33,7 @@ UpgradedSession::UpgradedSession(net::Connection& connection, std::unique_ptr<By
 }
 
 void UpgradedSession::onRead(net::Connection& connection, net::Chunk& in) noexcept {
-  while (!in.empty() && !closing_ && !connection.readPaused()) {
+  while (!in.empty() && !closing_ && !connection.readPaused() && !connection.offersSoon()) {
     const size_t used = listener_->onBytes(in.mutableData(), in.size());
     if (connection.closed()) return;
     in.consume(std::min(used, in.size()));

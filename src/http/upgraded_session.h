@@ -46,6 +46,7 @@ class UpgradedSession final : public net::Session, public ByteStream {
   void abort(AbortReason reason) noexcept override;
   void pauseRead() noexcept override { connection_.pauseRead(); }
   void resumeRead() noexcept override;
+  void yieldRead() noexcept override { connection_.offerInputSoon(); }
   event::Loop& loop() const noexcept override;
   const net::PeerAddr& peer() const noexcept override { return connection_.peer(); }
 

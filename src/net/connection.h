@@ -98,6 +98,7 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   // The same once every other connection that is ready has had its turn: for onWriteComplete, where one
   // answer would otherwise lead to the next for as long as there is input. The end of input is told after it.
   void offerInputSoon() noexcept;
+  bool offersSoon() const noexcept { return has(kOffersSoon); }
   std::string_view unread() const noexcept {
     return in_ == nullptr ? std::string_view{} : std::string_view(in_->data(), in_->size());
   }

@@ -51,6 +51,7 @@ class StringStream final : public ByteStream {
   void abort(AbortReason) noexcept override { closed = true; }
   void pauseRead() noexcept override {}
   void resumeRead() noexcept override {}
+  void yieldRead() noexcept override {}
   event::Loop& loop() const noexcept override { return theLoop(); }
   const net::PeerAddr& peer() const noexcept override { return peer_; }
   std::string out;

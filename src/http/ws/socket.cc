@@ -11,6 +11,9 @@ namespace roost::http::ws {
 namespace {
 
 constexpr unsigned kIdleUnitBits = 24;  // last_message_ counts 2^24 ns, 17 ms
+// Inflating a frame of 1 KB may make 1 MB of it, and its handler works on that. After so much of it, between
+// two frames, the loop's other connections have their turn.
+constexpr size_t kTurnInflatedBytes = 256 << 10;
 
 }  // namespace
 
@@ -72,7 +75,8 @@ size_t Socket::onBytes(char* bytes, size_t size) noexcept {
   rules.max_message_bytes = endpoint_->options().max_message_bytes;
   FrameDecoder decoder = working_ != nullptr ? working_->decoder : FrameDecoder();
   size_t used = 0;
-  while (used < size && !over_ && !blocked_ && !paused_) {
+  size_t inflated = 0;
+  while (used < size && inflated < kTurnInflatedBytes && !over_ && !blocked_ && !paused_) {
     FramePiece piece;
     const FrameDecoder::Step step = decoder.next(bytes + used, size - used, rules, piece);
     if (step == FrameDecoder::Step::kNeedMore) break;
@@ -80,12 +84,16 @@ size_t Socket::onBytes(char* bytes, size_t size) noexcept {
       fail(decoder.errorCode(), decoder.errorText());
       break;
     }
-    take(piece, bytes + used);
+    inflated += take(piece, bytes + used);
     used += piece.consumed;
   }
   if (over_) return size;
   keep(decoder);
-  if (blocked_ || paused_) stream_->pauseRead();
+  if (blocked_ || paused_) {
+    stream_->pauseRead();
+  } else if (inflated >= kTurnInflatedBytes) {
+    stream_->yieldRead();
+  }
   return used;
 }
 
@@ -103,12 +111,13 @@ void Socket::keep(const FrameDecoder& decoder) noexcept {
   }
 }
 
-void Socket::take(const FramePiece& piece, char* frame) noexcept {
+size_t Socket::take(const FramePiece& piece, char* frame) noexcept {
   if (isControl(piece.opcode)) {
     takeControl(piece);
-  } else if (!close_sent_) {  // what crosses our Close is of no use to anybody (section 5.5.1)
-    takeData(piece, frame);
+    return 0;
   }
+  // What crosses our Close is of no use to anybody (section 5.5.1).
+  return close_sent_ ? 0 : takeData(piece, frame);
 }
 
 void Socket::takeControl(const FramePiece& piece) noexcept {
@@ -130,9 +139,17 @@ void Socket::takeClose(std::string_view payload) noexcept {
   stream_->close();
 }
 
-void Socket::takeData(const FramePiece& piece, char* frame) noexcept {
+size_t Socket::takeData(const FramePiece& piece, char* frame) noexcept {
   if (piece.compressed) return inflate(piece);
-  if (!piece.begins || !piece.ends) return gather(piece);
+  if (piece.begins && piece.ends) {
+    takeWhole(piece, frame);
+  } else {
+    gather(piece);
+  }
+  return 0;
+}
+
+void Socket::takeWhole(const FramePiece& piece, char* frame) noexcept {
   if (piece.opcode == Opcode::kText && !piece.ascii) {
     Utf8Check utf8;
     if (!utf8.add(piece.data, piece.size) || !utf8.complete())
@@ -182,7 +199,7 @@ bool Socket::addInflated(Inflater& inflater, std::string_view input) noexcept {
 }
 
 // A piece of a compressed message, which is put together inflated.
-void Socket::inflate(const FramePiece& piece) noexcept {
+size_t Socket::inflate(const FramePiece& piece) noexcept {
   Working& work = working();
   if (piece.begins) {
     work.opcode = piece.opcode;
@@ -192,13 +209,18 @@ void Socket::inflate(const FramePiece& piece) noexcept {
   if (fresh_in_ && !work.inflater && !piece.ends) work.inflater.emplace(unsigned{bits_in_});
   Inflater& inflater = work.inflater ? *work.inflater : sharedInflater(bits_in_);
   const size_t before = work.message.size();
-  if (!addInflated(inflater, {piece.data, piece.size})) return;
-  if (piece.ends && !inflater.ended() && !addInflated(inflater, kMessageTail)) return;
-  if (piece.ends && !inflater.complete()) return fail(kInvalidPayload, "payload is cut off");
-  if (!addText({work.message.data() + before, work.message.size() - before}, piece.ends)) return;
-  if (!piece.ends) return;
+  if (!addInflated(inflater, {piece.data, piece.size})) return 0;
+  if (piece.ends && !inflater.ended() && !addInflated(inflater, kMessageTail)) return 0;
+  if (piece.ends && !inflater.complete()) {
+    fail(kInvalidPayload, "payload is cut off");
+    return 0;
+  }
+  const size_t inflated = work.message.size() - before;
+  if (!addText({work.message.data() + before, inflated}, piece.ends)) return 0;
+  if (!piece.ends) return inflated;
   if (fresh_in_) work.inflater.reset();
   deliverGathered();
+  return inflated;
 }
 
 void Socket::deliverGathered() noexcept {

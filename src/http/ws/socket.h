@@ -112,12 +112,14 @@ class Socket final : public ByteStreamListener {
   Socket(const Endpoint::Ref& endpoint, const Compression& agreed) noexcept;
   bool isClient() const noexcept { return endpoint_->options().role == Role::kClient; }
 
-  void take(const FramePiece& piece, char* frame) noexcept;
+  // These return how many bytes they have inflated.
+  size_t take(const FramePiece& piece, char* frame) noexcept;
+  size_t inflate(const FramePiece& piece) noexcept;
   void takeControl(const FramePiece& piece) noexcept;
   void takeClose(std::string_view payload) noexcept;
-  void takeData(const FramePiece& piece, char* frame) noexcept;
+  size_t takeData(const FramePiece& piece, char* frame) noexcept;
+  void takeWhole(const FramePiece& piece, char* frame) noexcept;
   void gather(const FramePiece& piece) noexcept;
-  void inflate(const FramePiece& piece) noexcept;
   bool addInflated(Inflater& inflater, std::string_view input) noexcept;
   bool addText(std::string_view text, bool ends) noexcept;
   void deliverGathered() noexcept;

@@ -113,6 +113,60 @@ TEST_CASE("permessage-deflate: what is cut off is refused, what is whole is not"
   }
 }
 
+// One read brings 60 messages of 1 MB each, which is seconds of work where nobody else has a turn.
+TEST_CASE("permessage-deflate: a flood of what inflates gives way to others between its frames", "[ws]") {
+  EndpointOptions options;
+  options.compression.on = true;
+  SocketFixture f(options);
+  f.seen.echo = false;
+  const std::string offer = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
+  test::SimPeer flood = f.open(offer);
+  test::SimPeer other = f.server.connect();
+  other.write(SocketFixture::request(offer));
+  f.server.settle();
+  f.seen.log.clear();
+  Deflater deflater(15, 9);
+  const std::string frame =
+      makeFrame(Opcode::kBinary, deflated(deflater, std::string(1 << 20, '\0')), true, true);
+  constexpr int kFrames = 50;
+  REQUIRE(frame.size() * kFrames < net::ChunkPool::kHuge);  // one read takes them all
+  std::string frames;
+  for (int i = 0; i < kFrames; ++i) {
+    deflater.reset();
+    frames += frame;
+  }
+  flood.write(frames);
+  other.write(makeFrame(Opcode::kText, "me too"));
+  REQUIRE(f.server.settle());
+  const auto count = [](std::string_view text, std::string_view what) {
+    int found = 0;
+    for (size_t at = 0; (at = text.find(what, at)) != std::string_view::npos; ++at) ++found;
+    return found;
+  };
+  CHECK(count(f.seen.log, "binary:") == kFrames);
+  const size_t mine = f.seen.log.find("text:me too");
+  REQUIRE(mine != std::string::npos);
+  CHECK(count(f.seen.log.substr(0, mine), "binary:") <= 2);
+}
+
+// What waits for its turn keeps its place: a Close behind it, and the end of the connection.
+TEST_CASE("permessage-deflate: messages that gave way come before the end", "[ws]") {
+  EndpointOptions options;
+  options.compression.on = true;
+  SocketFixture f(options);
+  f.seen.echo = false;
+  test::SimPeer peer = f.open("Sec-WebSocket-Extensions: permessage-deflate\r\n");
+  Deflater deflater(15, 9);
+  const std::string frame =
+      makeFrame(Opcode::kBinary, deflated(deflater, std::string(300 << 10, 'a')), true, true);
+  f.seen.log.clear();
+  peer.write(frame + frame + frame + makeFrame(Opcode::kText, "last"));
+  peer.shutdownWrite();
+  REQUIRE(f.server.settle());
+  const std::string forty(40, 'a');
+  CHECK(f.seen.log == "binary:" + forty + " binary:" + forty + " binary:" + forty + " text:last close:1006:");
+}
+
 TEST_CASE("permessage-deflate: memory for a large message is given back", "[ws]") {
   std::string noise;
   for (uint32_t i = 0, x = 1; i < 500000; ++i)

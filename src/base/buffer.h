@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/memory.h"
+
 namespace roost {
 
 // A reference to an immutable block of bytes; the last reference frees it. Copying counts up, moving does
@@ -27,18 +29,21 @@ class BufferRef {
   }
   ~BufferRef() { release(); }
 
-  // A new block of `size` bytes that its maker may write until it shares it. Aborts when memory is out.
+  // A new block of `size` bytes that its maker may write until it shares it. Aborts when memory is out and
+  // the reserve gone: not for sizes that a peer chooses.
   static BufferRef allocate(size_t size) {
-    void* memory = std::malloc(sizeof(Block) + size);
+    void* const memory = memory::allocate(sizeof(Block) + size);
     if (memory == nullptr) std::abort();
-    BufferRef ref;
-    ref.block_ = new (memory) Block{{1}, size, nullptr};
-    return ref;
+    return BufferRef(memory, size);
   }
-  static BufferRef copyOf(std::string_view bytes) {
-    BufferRef ref = allocate(bytes.size());
-    if (!bytes.empty()) std::memcpy(ref.mutableData(), bytes.data(), bytes.size());
-    return ref;
+  static BufferRef copyOf(std::string_view bytes) { return filled(allocate(bytes.size()), bytes); }
+  // The same for sizes that a peer chooses: an empty ref when memory is out.
+  static BufferRef allocateForPeer(size_t size) noexcept {
+    void* const memory = memory::allocateForPeer(sizeof(Block) + size);
+    return memory == nullptr ? BufferRef() : BufferRef(memory, size);
+  }
+  static BufferRef copyForPeer(std::string_view bytes) noexcept {
+    return filled(allocateForPeer(bytes.size()), bytes);
   }
 
   // Adds the size to `account` until the block is freed, whoever has it by then; once for a block, and
@@ -69,6 +74,11 @@ class BufferRef {
     size_t size;
     std::atomic<int64_t>* account;
   };
+  BufferRef(void* memory, size_t size) noexcept : block_(new (memory) Block{{1}, size, nullptr}) {}
+  static BufferRef filled(BufferRef ref, std::string_view bytes) noexcept {
+    if (ref && !bytes.empty()) std::memcpy(ref.mutableData(), bytes.data(), bytes.size());
+    return ref;
+  }
   void release() noexcept {
     if (block_ == nullptr || block_->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     if (block_->account != nullptr)

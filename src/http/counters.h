@@ -33,7 +33,9 @@ struct HttpCounters {
             {"roost_http_pipeline_waits_total",
              "Pipelined requests that waited until the client had taken earlier answers.", ""})),
         shed(registry.counter(
-            {"roost_http_shed_total", "Requests refused because the server was overloaded.", ""})) {
+            {"roost_http_shed_total", "Requests refused because the server was overloaded.", ""})),
+        no_memory(registry.counter(
+            {"roost_http_no_memory_total", "Requests refused because there was no memory for them.", ""})) {
     for (size_t i = 0; i < responses.size(); ++i) {
       responses[i] =
           &registry.counter({"roost_http_responses_total", "Heads of answers, interim ones included.", ""},
@@ -65,6 +67,7 @@ struct HttpCounters {
   metrics::Counter& connection_limited;
   metrics::Counter& pipeline_waits;
   metrics::Counter& shed;
+  metrics::Counter& no_memory;
   std::array<metrics::Counter*, 5> responses{};                    // 1xx to 5xx
   std::array<metrics::Counter*, kOriginFaults> foreign_origins{};  // nullptr for OriginFault::kNone
 };

@@ -11,7 +11,8 @@ BufferRef makeFramed(size_t size, char*& content) {
   assert(size > 0);
   char line[18];
   const std::string_view head = h1::chunkSizeLine(size, line);
-  BufferRef framed = BufferRef::allocate(head.size() + size + 2);
+  BufferRef framed = BufferRef::allocateForPeer(head.size() + size + 2);
+  if (!framed) return framed;
   char* out = framed.mutableData();
   std::memcpy(out, head.data(), head.size());
   std::memcpy(out + head.size() + size, "\r\n", 2);

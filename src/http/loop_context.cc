@@ -6,6 +6,7 @@
 
 #include "base/hex.h"
 #include "base/random.h"
+#include "log/log.h"
 
 namespace roost::http {
 
@@ -46,6 +47,13 @@ LoopContext::LoopContext(net::IoContext& io, event::TaskPool& tasks) noexcept
 }
 
 LoopContext::~LoopContext() = default;
+
+void LoopContext::noteNoMemory() const noexcept {
+  if (counters_ != nullptr) counters_->no_memory.add();
+  LOG_EVERY_SECOND(ERROR,
+                   "no memory for a request: it is refused; raise the process's limit (ulimit -v), or lower "
+                   "what routes let clients send");
+}
 
 void LoopContext::setService(std::shared_ptr<const Service> service) {
   if (pin_ != nullptr && pin_->exchanges > 0) retired_.push_back(std::move(pin_));

@@ -74,6 +74,9 @@ class LoopContext {
   // Counts there; it outlives this. nullptr, as at first: nowhere.
   void setCounters(const HttpCounters* counters) noexcept { counters_ = counters; }
   const HttpCounters* counters() const noexcept { return counters_; }
+  // There is no memory for what a request has brought or asks for: counts and logs that. The caller answers
+  // 503 or 507.
+  void noteNoMemory() const noexcept;
 
   // Whether new requests are to be refused at once; nullptr, as at first: never.
   void setGate(const net::LoadGate* gate) noexcept { gate_ = gate; }

@@ -3,12 +3,15 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/memory.h"
+
 namespace roost::net {
 namespace {
 
 Chunk* allocate(size_t capacity) noexcept {
-  void* memory = std::malloc(sizeof(Chunk) + capacity + Chunk::kSlack);
-  if (memory == nullptr) std::abort();
+  const size_t bytes = sizeof(Chunk) + capacity + Chunk::kSlack;
+  void* memory = capacity <= ChunkPool::kHuge ? memory::allocate(bytes) : memory::allocateForPeer(bytes);
+  if (memory == nullptr) return nullptr;
   auto* chunk = new (memory) Chunk;
   chunk->base = static_cast<char*>(memory) + sizeof(Chunk);
   chunk->capacity = static_cast<uint32_t>(capacity);

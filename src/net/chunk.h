@@ -49,7 +49,8 @@ class ChunkPool {
   ChunkPool(const ChunkPool&) = delete;
   ChunkPool& operator=(const ChunkPool&) = delete;
 
-  // An empty chunk of at least `bytes`; beyond kHuge it is made to measure. Aborts when memory is out.
+  // An empty chunk of at least `bytes`; beyond kHuge it is made to measure. nullptr when memory is
+  // out.
   Chunk* take(size_t bytes) noexcept;
   void give(Chunk* chunk) noexcept;
   // Frees the chunks that nobody has needed since the last call.

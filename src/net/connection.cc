@@ -102,6 +102,10 @@ size_t Connection::readReady() noexcept {
     return 0;
   } else if (chunk->room() == 0) {
     Chunk* larger = context_.chunks().take(std::max<size_t>(chunk->size() * 2, ChunkPool::kMedium));
+    if (larger == nullptr) {
+      failForMemory();
+      return 0;
+    }
     larger->append({chunk->data(), chunk->size()});
     context_.chunks().give(chunk);
     chunk = in_ = larger;
@@ -137,7 +141,7 @@ void Connection::deliver(Chunk& in) noexcept {
     return;
   }
   keepRest(in);
-  flush();
+  if (!closed()) flush();
 }
 
 // Moves what the session left out of the loop's scratch, or gives an emptied chunk back.
@@ -148,6 +152,7 @@ void Connection::keepRest(Chunk& in) noexcept {
     in_ = nullptr;
   } else if (!in.empty()) {
     in_ = context_.chunks().take(in.size() + in.size() / 2);
+    if (in_ == nullptr) return failForMemory();
     in_->append({in.data(), in.size()});
   }
 }
@@ -155,6 +160,7 @@ void Connection::keepRest(Chunk& in) noexcept {
 void Connection::offerInput() noexcept {
   if (closed() || has(kInRead)) return;
   set(kOffersSoon, false);
+  if (has(kOutOfMemory)) return failForMemory();
   if (in_ != nullptr) {
     deliver(*in_);
   } else {
@@ -180,30 +186,44 @@ void Connection::endOfInput() noexcept {
 void Connection::write(std::string_view bytes) noexcept {
   if (closed() || bytes.empty()) return;
   context_.grew(bytes.size());
-  out_.addCopy(context_.out_pool_, bytes);
+  afterQueueing(out_.addCopy(context_.out_pool_, bytes));
 }
 
 void Connection::write(BufferRef buffer, size_t offset, size_t size) noexcept {
   if (closed()) return;
   context_.grew(OutQueue::kSliceBytes + (buffer && buffer.useCount() == 1 ? buffer.size() : 0));
-  out_.addShared(context_.out_pool_, std::move(buffer), offset, size);
+  afterQueueing(out_.addShared(context_.out_pool_, std::move(buffer), offset, size));
 }
 
 void Connection::writeFile(OpenFile file, uint64_t offset, uint64_t size) noexcept {
   if (closed()) return;
   context_.grew(OutQueue::kSliceBytes);
-  out_.addFile(context_.out_pool_, std::move(file), offset, size);
+  afterQueueing(out_.addFile(context_.out_pool_, std::move(file), offset, size));
+}
+
+// Whoever writes does not expect the connection to end within that call. Until it ends nothing is sent: bytes
+// are missing.
+void Connection::afterQueueing(bool queued) noexcept {
+  if (queued || has(kOutOfMemory)) return;
+  set(kOutOfMemory, true);
+  offerInputSoon();
+}
+
+void Connection::failForMemory() noexcept {
+  if (context_.counters_ != nullptr) context_.counters_->no_memory.add();
+  LOG_EVERY_SECOND(ERROR, "no memory for a connection client={}: it is closed", peer_.toString());
+  fail(ENOMEM);
 }
 
 size_t Connection::writeNow(std::string_view bytes) noexcept {
-  if (closed() || writing() || has(kConnecting)) return 0;
+  if (closed() || writing() || has(kConnecting) || has(kOutOfMemory)) return 0;
   const IoResult result = transport_->write(fd_, bytes.data(), bytes.size(), false);
   context_.countOut(*this, result.bytes);
   return result.bytes;
 }
 
 void Connection::sendNow(size_t turn_bytes) noexcept {
-  if (closed() || has(kConnecting) || has(kWantsWrite) || out_.empty()) return;
+  if (closed() || has(kConnecting) || has(kWantsWrite) || has(kOutOfMemory) || out_.empty()) return;
   if (context_.turnBytes(*this) >= turn_bytes) return;
   size_t most = 0;
   sendTurn(most);
@@ -221,7 +241,7 @@ IoResult Connection::sendTurn(size_t& most) noexcept {
 }
 
 void Connection::flush() noexcept {
-  if (closed() || has(kInRead) || has(kConnecting) || has(kWantsWrite)) return;
+  if (closed() || has(kInRead) || has(kConnecting) || has(kWantsWrite) || has(kOutOfMemory)) return;
   if (out_.empty()) {
     if (has(kCloseAfterWrite)) finishClose();
     return;

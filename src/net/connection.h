@@ -53,7 +53,8 @@ class Connection final : public event::IoHandler, private event::WheelNode {
 
   // Writing. What is written is queued; it goes out when the current onRead returns, or by flush(). Nothing
   // is refused: the writer watches queuedBytes() and waits for onWriteComplete. Ignored on a closed
-  // connection.
+  // connection. Where there is no memory for it the connection fails (ENOMEM), once its caller has returned
+  // to the loop.
   void write(std::string_view bytes) noexcept;                             // copied
   void write(BufferRef buffer, size_t offset, size_t size) noexcept;       // referenced
   void writeFile(OpenFile file, uint64_t offset, uint64_t size) noexcept;  // sent by the kernel
@@ -125,6 +126,7 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   void closeAfterWrite(bool linger) noexcept;
   void tellShrunkFile() const;
   void fail(int sys_errno) noexcept;
+  void failForMemory() noexcept;  // ENOMEM, counted and logged
   void reset() noexcept;
 
  private:
@@ -144,7 +146,8 @@ class Connection final : public event::IoHandler, private event::WheelNode {
     kAccepted = 2048,    // came through a listener
     kOffersSoon = 4096,  // the context will call offerInput
     kWatchesEnd = 8192,
-    kPollsEnd = 16384,  // as kPollsRead
+    kPollsEnd = 16384,     // as kPollsRead
+    kOutOfMemory = 32768,  // something to send is missing: it is about to fail
   };
   bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
   void set(Flag flag, bool on) noexcept {
@@ -159,6 +162,7 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   void endOfInput() noexcept;
   void finishClose() noexcept;
   void updatePoller() noexcept;
+  void afterQueueing(bool queued) noexcept;
 
   IoContext& context_;
   Transport* transport_;

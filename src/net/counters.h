@@ -15,13 +15,16 @@ struct IoCounters {
             {"roost_connections_closed_total", "Accepted connections that have ended.", ""})),
         bytes_in(
             registry.counter({"roost_received_bytes_total", "Received on accepted connections.", "bytes"})),
-        bytes_out(registry.counter({"roost_sent_bytes_total", "Sent on accepted connections.", "bytes"})) {}
+        bytes_out(registry.counter({"roost_sent_bytes_total", "Sent on accepted connections.", "bytes"})),
+        no_memory(registry.counter(
+            {"roost_connections_no_memory_total", "Connections closed because memory was out.", ""})) {}
 
   // Accepted connections alone, here and below: those made to others are not counted.
   metrics::Counter& opened;
   metrics::Counter& closed;
   metrics::Counter& bytes_in;
   metrics::Counter& bytes_out;
+  metrics::Counter& no_memory;
 };
 
 // The same of a thread that accepts.

@@ -8,6 +8,9 @@
 #include <chrono>
 #include <utility>
 
+#include "base/memory.h"
+#include "log/log.h"
+
 namespace roost::net {
 namespace {
 
@@ -42,8 +45,17 @@ void IoContext::setFactory(uint16_t index, SessionFactory& factory) {
   factories_[index] = &factory;
 }
 
+// nullptr when memory is out.
 Connection* IoContext::open(int fd, const PeerAddr& peer, uint16_t listener) noexcept {
-  return connections_.tryEmplace(*this, plain_, fd, peer, listener);
+  Connection* opened = nullptr;
+  const bool has_room = memory::forPeer([&] {
+    opened = &connections_.emplace(*this, plain_, fd, peer, listener);
+    const size_t slots = size_t{opened->slot()} + 1;
+    if (address_limit_ != nullptr && address_hashes_.size() < slots) address_hashes_.resize(slots, 0);
+  });
+  if (has_room) return opened;
+  if (opened != nullptr) connections_.erase(opened->slot());
+  return nullptr;
 }
 
 void IoContext::giveBack() noexcept {
@@ -61,33 +73,27 @@ void IoContext::shrinkAddressHashes() noexcept {
   address_hashes_.shrink_to_fit();
 }
 
-// There is no memory for a connection.
-void IoContext::refuse(const AcceptedSocket& socket) noexcept {
+void IoContext::refuseForMemory(const AcceptedSocket& socket) noexcept {
+  if (counters_ != nullptr) counters_->no_memory.add();
+  LOG_EVERY_SECOND(ERROR, "no memory for a new connection client={}: it is closed", socket.peer.toString());
   loop_.sys().closeFd(socket.fd);
   if (address_limit_ != nullptr && socket.address_hash != 0) address_limit_->leave(socket.address_hash);
-  countClosed();
+  countClosed(false);
 }
 
-void IoContext::countClosed() noexcept {
+void IoContext::countClosed(bool was_opened) noexcept {
   closed_.store(closed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (counters_ != nullptr) counters_->closed.add();
+  if (counters_ != nullptr && was_opened) counters_->closed.add();
 }
 
 void IoContext::adopt(const AcceptedSocket& socket) noexcept {
+  Connection* const opened = open(socket.fd, socket.peer, socket.listener);
+  if (opened == nullptr) return refuseForMemory(socket);
   if (counters_ != nullptr) counters_->opened.add();
-  Connection* made = open(socket.fd, socket.peer, socket.listener);
-  if (made == nullptr) {
-    refuse(socket);
-    return;
-  }
-  Connection& connection = *made;
+  Connection& connection = *opened;
   connection.set(Connection::kAccepted, true);
   grew(sizeof(Connection));
-  if (address_limit_ != nullptr) {
-    const size_t slot = connection.slot();
-    if (address_hashes_.size() <= slot) address_hashes_.resize(slot + 1, 0);
-    address_hashes_[slot] = socket.address_hash;
-  }
+  if (address_limit_ != nullptr) address_hashes_[connection.slot()] = socket.address_hash;
   connection.setSession(factories_[socket.listener]->sessionFor(connection));
   // It may have connected after this batch began, while those before it were served, and is read from at
   // once.
@@ -166,7 +172,7 @@ void IoContext::retire(Connection& connection) noexcept {
   retired_.push_back(connection.slot());
   if (!connection.has(Connection::kAccepted)) return;
   if (address_limit_ != nullptr) leaveAddress(connection.slot());
-  countClosed();
+  countClosed(true);
 }
 
 void IoContext::leaveAddress(uint32_t slot) noexcept {

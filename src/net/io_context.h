@@ -157,8 +157,8 @@ class IoContext final : private event::Timer, private event::Task {
   void setDeadline(Connection& connection, uint32_t ms) noexcept;
   void retire(Connection& connection) noexcept;
   void leaveAddress(uint32_t slot) noexcept;
-  void refuse(const AcceptedSocket& socket) noexcept;
-  void countClosed() noexcept;
+  void refuseForMemory(const AcceptedSocket& socket) noexcept;
+  void countClosed(bool was_opened) noexcept;
   void shrinkAddressHashes() noexcept;
   Connection* open(int fd, const PeerAddr& peer, uint16_t listener) noexcept;  // nullptr: memory is out
   Status bindLocal(int fd, const SocketAddress& local) noexcept;

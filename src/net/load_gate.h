@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/memory.h"
+
 namespace roost::net {
 
 // How far things have gone. What is let in less and less; what has been let in is left alone.
@@ -13,14 +15,16 @@ enum class Load : uint8_t {
   kNoRequests      // and new requests are refused
 };
 
-// What one loop may still take on: the worse of what is said for the process and for this loop. Owned beside
-// its loop; outlives what asks it. One thread sets each half, any thread reads.
+// What one loop may still take on: the worse of what is said for the process and for this loop; nothing while
+// the reserve of memory is in use. Owned beside its loop; outlives what asks it. One thread sets each half,
+// any thread reads.
 class LoadGate {
  public:
   // `process` outlives this; nullptr: nothing is said for the process.
   explicit LoadGate(const std::atomic<Load>* process) noexcept : process_(process) {}
 
   Load load() const noexcept {
+    if (memory::reserveInUse()) return Load::kNoRequests;
     const Load own = own_.load(std::memory_order_relaxed);
     return process_ == nullptr ? own : std::max(own, process_->load(std::memory_order_relaxed));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <new>
 
 namespace roost::net {
 
@@ -23,7 +24,7 @@ void OutPool::giveBack() noexcept {
 }
 
 OutSlice* OutPool::take() noexcept {
-  if (free_ == nullptr) return new OutSlice;
+  if (free_ == nullptr) return new (std::nothrow) OutSlice;
   OutSlice* slice = free_;
   free_ = slice->next;
   --free_count_;
@@ -92,6 +93,7 @@ size_t OutQueue::addToChunk(OutPool& pool, std::string_view bytes) noexcept {
   if (fits == 0) return 0;
   if (gathers != last_) {
     OutSlice* slice = pool.take();
+    if (slice == nullptr) return 0;
     slice->data = chunk.space();
     slice->size = 0;
     slice->chunk = std::exchange(gathers->chunk, nullptr);
@@ -104,13 +106,18 @@ size_t OutQueue::addToChunk(OutPool& pool, std::string_view bytes) noexcept {
   return fits;
 }
 
-void OutQueue::addCopy(OutPool& pool, std::string_view bytes) noexcept {
+bool OutQueue::addCopy(OutPool& pool, std::string_view bytes) noexcept {
   bytes.remove_prefix(addToChunk(pool, bytes));
-  if (bytes.empty()) return;
+  if (bytes.empty()) return true;
   // Most queues hold one small answer, and those that do so for long are many.
   const uint32_t least = last_ == nullptr ? ChunkPool::kSmall : ChunkPool::kMedium;
   Chunk* chunk = pool.chunks().take(std::max<size_t>(bytes.size(), least));
+  if (chunk == nullptr) return false;
   OutSlice* slice = pool.take();
+  if (slice == nullptr) {
+    pool.chunks().give(chunk);
+    return false;
+  }
   slice->chunk = chunk;
   slice->data = chunk->space();
   slice->size = bytes.size();
@@ -119,26 +126,31 @@ void OutQueue::addCopy(OutPool& pool, std::string_view bytes) noexcept {
   slice->queue_gathers = slice;
   slice->queue_bytes += static_cast<uint32_t>(bytes.size());
   slice->queue_held += chunkBytes(*chunk);
+  return true;
 }
 
-void OutQueue::addShared(OutPool& pool, BufferRef buffer, size_t offset, size_t size) noexcept {
-  if (size == 0) return;
+bool OutQueue::addShared(OutPool& pool, BufferRef buffer, size_t offset, size_t size) noexcept {
+  if (size == 0) return true;
   OutSlice* slice = pool.take();
+  if (slice == nullptr) return false;
   slice->data = buffer.data() + offset;
   slice->buffer = std::move(buffer);
   slice->size = size;
   append(slice);
   slice->queue_bytes += static_cast<uint32_t>(size);
   slice->queue_held += static_cast<uint32_t>(size);
+  return true;
 }
 
-void OutQueue::addFile(OutPool& pool, OpenFile file, uint64_t offset, uint64_t size) noexcept {
-  if (size == 0) return;
+bool OutQueue::addFile(OutPool& pool, OpenFile file, uint64_t offset, uint64_t size) noexcept {
+  if (size == 0) return true;
   OutSlice* slice = pool.take();
+  if (slice == nullptr) return false;
   slice->file = std::move(file);
   slice->offset = offset;
   slice->size = size;
   append(slice);
+  return true;
 }
 
 void OutQueue::advance(OutPool& pool, size_t bytes) noexcept {

@@ -40,7 +40,7 @@ class OutPool {
   ~OutPool();
   OutPool(const OutPool&) = delete;
   OutPool& operator=(const OutPool&) = delete;
-  OutSlice* take() noexcept;
+  OutSlice* take() noexcept;            // nullptr when memory is out
   void give(OutSlice* slice) noexcept;  // lets go of what it holds
   // Frees the slices that nobody has needed since the last call.
   void giveBack() noexcept;
@@ -71,10 +71,11 @@ class OutQueue {
   uint64_t reclaimableBytes() const noexcept;
   uint64_t unsentBytes() const noexcept;  // file ranges included
 
-  void addCopy(OutPool& pool, std::string_view bytes) noexcept;
+  // False when memory is out: the queue is of no use any more, since a part of the bytes may be in it.
+  bool addCopy(OutPool& pool, std::string_view bytes) noexcept;
   // `size` bytes of `buffer` from `offset`.
-  void addShared(OutPool& pool, BufferRef buffer, size_t offset, size_t size) noexcept;
-  void addFile(OutPool& pool, OpenFile file, uint64_t offset, uint64_t size) noexcept;
+  bool addShared(OutPool& pool, BufferRef buffer, size_t offset, size_t size) noexcept;
+  bool addFile(OutPool& pool, OpenFile file, uint64_t offset, uint64_t size) noexcept;
 
   static constexpr size_t kTurnBytes = 2u << 20;  // after which the loop's other connections have their turn
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/memory.h"
+
 namespace roost::push {
 namespace {
 
@@ -47,7 +49,11 @@ void MemoryBroker::attach(const ChannelKey& key) noexcept {
 void MemoryBroker::attachHere(uint32_t from, const ChannelKey& key) noexcept {
   if (stopped_) return;
   HomeChannel* channel = findOrMake(key);
-  if (channel == nullptr) {
+  Snapshot snapshot;
+  const bool has_room =
+      channel != nullptr && memory::forPeer([&] { snapshot.messages.reserve(channel->history.size()); });
+  if (!has_room) {
+    if (channel != nullptr) reconsider(*channel);
     at(from, [key](MemoryBroker& part) { part.client_.onAttachRefused(key, EndReason::kTooManyChannels); });
     return;
   }
@@ -55,13 +61,11 @@ void MemoryBroker::attachHere(uint32_t from, const ChannelKey& key) noexcept {
   channel->attach(from, key.serial);
   if (!channel->counts) channel->counts = ChannelCounts::Ref::adopt(new ChannelCounts);
   used(*channel);
-  Snapshot snapshot;
   snapshot.last = channel->last;
   snapshot.first_seq = channel->history.first();
   snapshot.trimmed_time_s = channel->trimmed_time_s;
   snapshot.forgotten_s = channel->forgotten_s;
   snapshot.counts = channel->counts;
-  snapshot.messages.reserve(channel->history.size());
   for (uint64_t seq = channel->history.first(); seq < channel->history.next(); ++seq)
     snapshot.messages.push_back(channel->history.at(seq));
   at(from, [key, made = std::move(snapshot)](MemoryBroker& part) mutable {
@@ -114,6 +118,8 @@ void MemoryBroker::publishNow(const ChannelKey& key, HomeChannel* channel,
   if (!fits(publication)) return refuse(request, PublishStatus::kNoMemory, channel);
   if (channel == nullptr) channel = findOrMake(key);
   if (channel == nullptr) return refuse(request, PublishStatus::kTooManyChannels, nullptr);
+  if (!memory::forPeer([&] { channel->history.makeRoom(); }))
+    return refuse(request, PublishStatus::kNoMemory, channel);
   leaveQueue(request);
   const int64_t now_ns = hub_.host.nowNs();
   const std::string& key_text = publication.idempotency_key;
@@ -186,7 +192,7 @@ uint64_t MemoryBroker::makeWait(uint32_t from, CallId call, const HomeChannel& c
   Wait wait{from, call, result, static_cast<uint32_t>(channel.attachments.size()),
             hub_.host.nowNs() + wait_ms * kMsNs};
   wait.result.all_delivered = true;  // until somebody says otherwise
-  waits_.emplace(ticket, std::move(wait));
+  waits_.emplace(ticket, wait);
   return ticket;
 }
 
@@ -205,7 +211,7 @@ void MemoryBroker::acknowledgeHere(uint64_t ticket, uint32_t delivered, int64_t 
   wait.result.last_delivery_ns = std::max(wait.result.last_delivery_ns, last_ns);
   wait.result.all_delivered = wait.result.all_delivered && all;
   if (--wait.awaited > 0) return;
-  const Wait done = std::move(wait);
+  const Wait done = wait;
   waits_.erase(found);
   answer(done.origin, done.call, done.result);
 }
@@ -217,7 +223,7 @@ void MemoryBroker::endWaits(int64_t now_ns) noexcept {
       ++at;
       continue;
     }
-    ended.push_back(std::move(at->second));
+    ended.push_back(at->second);
     at = waits_.erase(at);
   }
   for (Wait& wait : ended) {

@@ -1,6 +1,8 @@
 // The channels of a home: their making and their end, their ages, and the cap on memory.
 #include <algorithm>
+#include <memory>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "push/memory_broker.h"
 
@@ -8,8 +10,10 @@ namespace roost::push {
 namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
-constexpr uint32_t kMostPassed = 64;    // channels that were subscribed to lately, before one has to give
-constexpr uint32_t kMostVisits = 1024;  // channels looked at in one go
+constexpr uint32_t kMostGiven = 32;       // histories, at a time, while the system gives no more memory
+constexpr int64_t kGivenBytes = 1 << 20;  // of each
+constexpr uint32_t kMostPassed = 64;      // channels that were subscribed to lately, before one has to give
+constexpr uint32_t kMostVisits = 1024;    // channels looked at in one go
 constexpr int64_t kLeavingNs = 10 * int64_t{1'000'000};  // in which mirrors let go of what was evicted
 
 }  // namespace
@@ -66,10 +70,15 @@ HomeChannel* MemoryBroker::findOrMake(const ChannelKey& key) noexcept {
   }
   uint32_t epoch = 0;
   while (epoch == 0) epoch = static_cast<uint32_t>(scrambled(epoch_state_++) >> 32);
-  auto* made = new HomeChannel(key.name, key.hash, epoch, hub_.host.unixSeconds(),
-                               forgotten_s_[key.hash % kForgotten]);
-  channels_.insert(*made);
-  return made;
+  std::unique_ptr<HomeChannel> made;
+  const bool has_room = memory::forPeer([&] {
+    made = std::make_unique<HomeChannel>(key.name, key.hash, epoch, hub_.host.unixSeconds(),
+                                         forgotten_s_[key.hash % kForgotten]);
+    channels_.insert(*made);
+  });
+  if (has_room) return made.release();
+  hub_.channels.fetch_sub(1, std::memory_order_relaxed);
+  return nullptr;
 }
 
 void MemoryBroker::drop(HomeChannel& channel) noexcept {
@@ -139,6 +148,8 @@ void MemoryBroker::tick() noexcept {
   endWaits(now_ns);
   refuseOverdue(now_ns);
   relieve();
+  // Histories give way before everybody is refused.
+  for (uint32_t given = 0; memory::reserveInUse() && given < kMostGiven && evictOldest(kGivenBytes);) ++given;
 }
 
 void MemoryBroker::visitDue() noexcept {

@@ -37,7 +37,9 @@ const BufferRef& Message::form(size_t index, Encode encode) const {
   std::atomic<Form*>& slot = forms_[index];
   Form* form = slot.load(std::memory_order_acquire);
   if (form != nullptr) return form->bytes;
+  static const BufferRef kNone;
   auto made = std::make_unique<Form>(Form{encode(*this)});
+  if (!made->bytes) return kNone;
   if (account_ != nullptr) made->bytes.countIn(*account_);
   if (slot.compare_exchange_strong(form, made.get(), std::memory_order_acq_rel, std::memory_order_acquire))
     form = made.release();

@@ -39,6 +39,7 @@ class Message final : public Counted {
 
   // The message as it goes over the wire in one of the forms that the modules define (an index each):
   // `encode` is called the first time, on whatever thread asks; should two ask at once, one result counts.
+  // Empty where there is no memory for it, and the next who asks tries again.
   static constexpr size_t kForms = 4;
   using Encode = BufferRef (*)(const Message&);
   const BufferRef& form(size_t index, Encode encode) const;

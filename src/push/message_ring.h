@@ -29,10 +29,14 @@ class MessageRing {
   }
   uint64_t bytes() const noexcept { return end_bytes_ - dropped_bytes_; }
 
+  // Of what push() does, what may throw bad_alloc.
+  void makeRoom() {
+    if (size_ == capacity_) resize(capacity_ == 0 ? 2 : capacity_ * 2);
+  }
   // REQUIRES: its seq is next().
   void push(const Message::Ref& message) {
     assert(message->id().seq == next());
-    if (size_ == capacity_) resize(capacity_ == 0 ? 2 : capacity_ * 2);
+    makeRoom();
     Slot& added = slots_[(head_ + size_) & (capacity_ - 1)];
     added.message = message;
     added.bytes_before = end_bytes_;

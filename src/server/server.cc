@@ -12,6 +12,7 @@
 #include <csignal>
 #include <utility>
 
+#include "base/memory.h"
 #include "base/unique_fd.h"
 #include "log/log.h"
 #include "server/heap.h"
@@ -90,9 +91,12 @@ Status Server::giveSockets(uid_t user, gid_t group) const {
 }
 
 Status Server::start(bool gave_up_root) {
+  memory::openReserve();
   auto loop = event::Loop::create(sys_, config_.io_threads);
   if (!loop.ok()) return loop.status();
   main_loop_ = std::move(loop).value();
+  reserve_watch_ = std::make_unique<ReserveWatch>(*main_loop_);
+  reserve_watch_->start();
   Status status = signals_.open(*main_loop_, *this);
   if (registry_.usesPush()) push_host_ = std::make_unique<PushHost>(config_.push, config_.io_threads, sys_);
   if (status.ok()) status = openDatabase();

@@ -20,6 +20,7 @@
 #include "server/overload.h"
 #include "server/pid_file.h"
 #include "server/push_host.h"
+#include "server/reserve_watch.h"
 #include "server/server_config.h"
 #include "server/signals.h"
 
@@ -86,6 +87,7 @@ class Server final : private SignalListener {
   std::atomic<net::Load> memory_load_{net::Load::kFine};
   std::unique_ptr<HeapWatch> heap_watch_;
   std::unique_ptr<MemoryWatch> memory_watch_;
+  std::unique_ptr<ReserveWatch> reserve_watch_;
   std::unique_ptr<PushHost> push_host_;  // and the hub, where a module uses it
   DatabaseHost database_;                // and the database, where a module uses it
   std::unique_ptr<event::TaskPool> tasks_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/memory.h"
 #include "net/connection.h"
 
 namespace roost::http::h1 {
@@ -25,15 +26,16 @@ bool Protocol::giveBack() noexcept {
   return unused == kMostFreed;
 }
 
-HeadSlot& Protocol::takeSlot() {
-  if (idle_slots_.empty()) idle_slots_.push_back(std::make_unique<HeadSlot>());
+HeadSlot* Protocol::takeSlot() noexcept {
+  const auto add = [this] { idle_slots_.push_back(std::make_unique<HeadSlot>()); };
+  if (idle_slots_.empty() && !memory::forPeer(add)) return nullptr;
   HeadSlot* slot = idle_slots_.back().release();
   idle_slots_.pop_back();
   low_slots_.taken(idle_slots_.size());
   slot->parser.reset();
   slot->head.method = Method::kUnknown;
   slot->head_done_ns = 0;
-  return *slot;
+  return slot;
 }
 
 void Protocol::giveSlot(HeadSlot& slot) noexcept {
@@ -56,7 +58,9 @@ void Protocol::onConnected(net::Connection& connection) noexcept {
 }
 
 void Protocol::onRead(net::Connection& connection, net::Chunk& in) noexcept {
-  ServerSession* session = idle_sessions_ == nullptr ? new ServerSession(*this) : &takeSession();
+  const auto add = [this] { release(*new ServerSession(*this)); };
+  if (idle_sessions_ == nullptr && !memory::forPeer(add)) return connection.failForMemory();
+  ServerSession* session = &takeSession();
   low_sessions_.taken(idle_session_count_);
   session->attach(connection);
   session->onRead(connection, in);

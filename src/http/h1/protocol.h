@@ -34,7 +34,7 @@ class Protocol final : public net::SessionFactory, public net::Session {
   uint32_t idleMs(const net::Connection& connection) const noexcept override;
 
   // For ServerSession.
-  HeadSlot& takeSlot();
+  HeadSlot* takeSlot() noexcept;  // nullptr when memory is out
   void giveSlot(HeadSlot& slot) noexcept;
   void release(ServerSession& session) noexcept;  // to the pool
 
@@ -45,7 +45,7 @@ class Protocol final : public net::SessionFactory, public net::Session {
  private:
   static constexpr size_t kKeep = 256;               // slots
   static constexpr uint32_t kFirstRequestMs = 1000;  // within which a new connection is not idle
-  static constexpr size_t kMostFreed = 4096;  // sessions in one call: some 0.2 ms
+  static constexpr size_t kMostFreed = 4096;         // sessions in one call: some 0.2 ms
 
   ServerSession& takeSession();
 

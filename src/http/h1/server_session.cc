@@ -277,6 +277,7 @@ void ServerSession::keepHead() noexcept {
   if (slot_ == nullptr || slot_->text != nullptr || exchange_.parked()) return;
   RequestHead& head = slot_->head;
   net::Chunk* text = protocol_.context().io().chunks().take(head.size);
+  if (text == nullptr) return connection_->failForMemory();
   text->append({head.text, head.size});
   const auto moved = [&](std::string_view view) {
     const bool inside = view.data() >= head.text && view.data() < head.text + head.size;

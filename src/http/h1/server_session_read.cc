@@ -48,7 +48,7 @@ void ServerSession::onRead(net::Connection&, net::Chunk& in) noexcept {
     return;
   }
   if (exchange_.active()) {
-    keepHead();
+    keepHead();  // which may end the connection, and this session with it
   } else {
     detachIfIdle(!in.empty());
   }
@@ -72,7 +72,11 @@ bool ServerSession::readHead(net::Chunk& in) noexcept {
     return false;
   }
   const bool first_bytes = slot_ == nullptr;
-  if (first_bytes) slot_ = &protocol_.takeSlot();
+  if (first_bytes) slot_ = protocol_.takeSlot();
+  if (slot_ == nullptr) {
+    connection_->failForMemory();
+    return false;
+  }
   switch (slot_->parser.parse(in.data(), in.size(), options().head_limits, slot_->head)) {
     case ParseState::kNeedMore:
       if (first_bytes) connection_->setDeadline(options().head_timeout_ms);

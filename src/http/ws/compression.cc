@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <optional>
 
+#include "base/memory.h"
 #include "http/ascii.h"
 #include "http/message.h"
 #include "http/token_list.h"
@@ -158,16 +160,45 @@ void DeflateEnd::operator()(z_stream_s* stream) const noexcept {
   delete stream;
 }
 
-Inflater::Inflater(unsigned window_bits) : stream_(new z_stream_s{}) {
-  if (inflateInit2(stream_.get(), -static_cast<int>(window_bits)) != Z_OK) std::abort();  // out of memory
+namespace {
+
+// A peer decides whether there are contexts, and how many.
+void* allocateForZlib(void*, unsigned items, unsigned size) {
+  return memory::allocateForPeer(size_t{items} * size);
+}
+void freeForZlib(void*, void* memory) {
+  std::free(memory);
+}
+
+z_stream_s* newStream() noexcept {
+  auto* stream = new (std::nothrow) z_stream_s{};
+  if (stream == nullptr) return nullptr;
+  stream->zalloc = &allocateForZlib;
+  stream->zfree = &freeForZlib;
+  return stream;
+}
+
+}  // namespace
+
+Inflater::Inflater(unsigned window_bits) noexcept {
+  open(window_bits);
+}
+
+void Inflater::open(unsigned window_bits) noexcept {
+  stream_.reset(newStream());
+  if (stream_ != nullptr && inflateInit2(stream_.get(), -static_cast<int>(window_bits)) != Z_OK)
+    stream_.reset();
 }
 
 void Inflater::reset(unsigned window_bits) noexcept {
-  inflateReset2(stream_.get(), -static_cast<int>(window_bits));
   ended_ = false;
+  if (stream_ == nullptr) return open(window_bits);
+  inflateReset2(stream_.get(), -static_cast<int>(window_bits));
 }
 
 Inflater::State Inflater::run(std::string_view& in, char* out, size_t room, size_t& written) noexcept {
+  written = 0;
+  if (stream_ == nullptr) return State::kNoMemory;
   z_stream_s& z = *stream_;
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
   z.avail_in = static_cast<uInt>(in.size());
@@ -187,6 +218,7 @@ Inflater::State Inflater::run(std::string_view& in, char* out, size_t room, size
   }
   in.remove_prefix(in.size() - z.avail_in);
   written = room - z.avail_out;
+  if (rc == Z_MEM_ERROR) return State::kNoMemory;  // its window, which comes with the first that needs one
   if (rc != Z_OK && rc != Z_BUF_ERROR) return State::kError;
   return z.avail_out == 0 ? State::kNeedRoom : State::kNeedInput;
 }
@@ -194,38 +226,53 @@ Inflater::State Inflater::run(std::string_view& in, char* out, size_t room, size
 // The tail ends an empty stored block: behind it lies neither the rest of a block nor of a byte.
 bool Inflater::complete() const noexcept {
   constexpr int kBetweenBlocks = 128, kBits = 63;
-  return ended_ || ((stream_->data_type & kBetweenBlocks) != 0 && (stream_->data_type & kBits) == 0);
+  return ended_ || (stream_ != nullptr && (stream_->data_type & kBetweenBlocks) != 0 &&
+                    (stream_->data_type & kBits) == 0);
 }
 
-Deflater::Deflater(unsigned window_bits, unsigned level) : stream_(new z_stream_s{}) {
-  const int bits = static_cast<int>(std::max(window_bits, kMinBits + 1));
+Deflater::Deflater(unsigned window_bits, unsigned level) noexcept
+    : window_bits_(static_cast<uint8_t>(window_bits)), level_(static_cast<uint8_t>(level)) {
+  open();
+}
+
+void Deflater::open() noexcept {
+  stream_.reset(newStream());
+  if (stream_ == nullptr) return;
+  const int bits = std::max<int>(window_bits_, kMinBits + 1);
   const int memory = std::max(1, bits - 7);  // tables that go with the window: 8 for the largest
-  if (deflateInit2(stream_.get(), static_cast<int>(level), Z_DEFLATED, -bits, memory, Z_DEFAULT_STRATEGY) !=
-      Z_OK) {
-    std::abort();  // out of memory
-  }
+  if (deflateInit2(stream_.get(), level_, Z_DEFLATED, -bits, memory, Z_DEFAULT_STRATEGY) != Z_OK)
+    stream_.reset();
 }
 
 void Deflater::reset() noexcept {
+  if (stream_ == nullptr) return open();
   deflateReset(stream_.get());
 }
 
-void Deflater::run(std::string_view message, std::vector<char>& out) {
+bool Deflater::run(std::string_view message, std::vector<char>& out) noexcept {
+  if (stream_ == nullptr) return false;
   z_stream_s& z = *stream_;
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(message.data()));
   z.avail_in = static_cast<uInt>(message.size());
-  size_t used = out.size();
+  const size_t before = out.size();
+  size_t used = before;
   constexpr size_t kFlushBytes = 16;  // what a flush may add to zlib's bound
-  out.resize(used + deflateBound(&z, static_cast<uLong>(message.size())) + kFlushBytes);
+  size_t wanted = used + deflateBound(&z, static_cast<uLong>(message.size())) + kFlushBytes;
   for (;;) {
+    if (!memory::forPeer([&] { out.resize(wanted); })) {
+      deflateReset(&z);  // what the peer has seen need not be referred to
+      out.resize(before);
+      return false;
+    }
     z.next_out = reinterpret_cast<Bytef*>(out.data() + used);
     z.avail_out = static_cast<uInt>(out.size() - used);
     deflate(&z, Z_SYNC_FLUSH);
     used = out.size() - z.avail_out;
     if (z.avail_out > 0) break;  // all of it is out, the flush included
-    out.resize(out.size() * 2);
+    wanted = out.size() * 2;
   }
   out.resize(used - kMessageTail.size());
+  return true;
 }
 
 namespace {

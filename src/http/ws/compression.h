@@ -58,14 +58,14 @@ struct DeflateEnd {
 // message, or by the thread, for all that do not. About 10 KiB, and its window once a message has needed it.
 class Inflater {
  public:
-  enum class State : uint8_t { kNeedInput, kNeedRoom, kError };
+  enum class State : uint8_t { kNeedInput, kNeedRoom, kError, kNoMemory };
 
-  explicit Inflater(unsigned window_bits);
-  // Forgets everything, for another window.
+  explicit Inflater(unsigned window_bits) noexcept;
+  // Forgets everything, for another window; tries again where there was no memory for it.
   void reset(unsigned window_bits) noexcept;
   // Takes from `in` and writes up to `room` bytes to `out`; `written` says how many. After kNeedRoom it goes
   // on with more room. After the last piece of a message come kMessageTail's bytes, unless
-  // it has ended().
+  // it has ended(). kNoMemory: nothing is left but to give up the stream.
   State run(std::string_view& in, char* out, size_t room, size_t& written) noexcept;
   // The last byte taken ended the stream, as a sender may do instead of flushing it: no tail belongs there.
   bool ended() const noexcept { return ended_; }
@@ -73,7 +73,8 @@ class Inflater {
   bool complete() const noexcept;
 
  private:
-  std::unique_ptr<z_stream_s, InflateEnd> stream_;
+  void open(unsigned window_bits) noexcept;
+  std::unique_ptr<z_stream_s, InflateEnd> stream_;  // nullptr: there was no memory for it
   bool ended_ = false;
 };
 constexpr std::string_view kMessageTail{"\x00\x00\xff\xff", 4};
@@ -82,13 +83,18 @@ constexpr std::string_view kMessageTail{"\x00\x00\xff\xff", 4};
 class Deflater {
  public:
   // A window of 8 bits is served by zlib's of 9, which never looks back further than 250 bytes.
-  Deflater(unsigned window_bits, unsigned level);
+  Deflater(unsigned window_bits, unsigned level) noexcept;
+  // Forgets everything; tries again where there was no memory for it.
   void reset() noexcept;
-  // Appends a message's payload to `out`, without kMessageTail. REQUIRES: it is not empty.
-  void run(std::string_view message, std::vector<char>& out);
+  // Appends a message's payload to `out`, without kMessageTail. False: there is no memory for it; nothing of
+  // the message is part of the context, and it can be sent as it is. REQUIRES: it is not empty.
+  bool run(std::string_view message, std::vector<char>& out) noexcept;
 
  private:
-  std::unique_ptr<z_stream_s, DeflateEnd> stream_;
+  void open() noexcept;
+  std::unique_ptr<z_stream_s, DeflateEnd> stream_;  // nullptr: there was no memory for it
+  uint8_t window_bits_;
+  uint8_t level_;
 };
 
 // This thread's memory for a compressed message on its way into a stream, empty. What a large one has made of

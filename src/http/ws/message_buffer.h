@@ -20,15 +20,18 @@ class MessageBuffer {
   // much has been `announced`, but for kFirstBytes at most, since announcing costs nothing. From then on the
   // memory doubles, up to a message of `limit`: pieces are as many as the peer likes, and were each to move
   // what is there, a message would cost the square of its length.
-  void reserve(size_t more, size_t announced, size_t limit) {
+  // False: memory is out.
+  bool reserve(size_t more, size_t announced, size_t limit) noexcept {
     const size_t needed = size_ + more;
-    if (buffer_ && capacity() >= needed) return;
+    if (buffer_ && capacity() >= needed) return true;
     const size_t wanted = buffer_ ? std::min(2 * needed, limit) : std::min(announced, kFirstBytes);
-    BufferRef larger = BufferRef::allocate(kHeadroom + std::max(needed, wanted));
+    BufferRef larger = BufferRef::allocateForPeer(kHeadroom + std::max(needed, wanted));
+    if (!larger) return false;
     if (size_ > 0) std::memcpy(larger.mutableData() + kHeadroom, data(), size_);
     buffer_ = std::move(larger);
+    return true;
   }
-  // REQUIRES, here and below: reserve() has been called since take().
+  // REQUIRES, here and below: reserve() has made room since take().
   char* space() noexcept { return buffer_.mutableData() + kHeadroom + size_; }
   size_t room() const noexcept { return capacity() - size_; }
   void added(size_t bytes) noexcept { size_ += bytes; }  // to space(); REQUIRES: at most room()

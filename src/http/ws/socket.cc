@@ -6,6 +6,7 @@
 
 #include "event/loop.h"
 #include "http/ws/socket_working.h"
+#include "log/log.h"
 
 namespace roost::http::ws {
 namespace {
@@ -164,7 +165,7 @@ void Socket::gather(const FramePiece& piece) noexcept {
   if (piece.begins) work.opcode = piece.opcode;
   MessageBuffer& message = work.message;
   const size_t announced = message.size() + piece.size + piece.frame_left;
-  message.reserve(piece.size, announced, endpoint_->options().max_message_bytes);
+  if (!message.reserve(piece.size, announced, endpoint_->options().max_message_bytes)) return failForMemory();
   if (piece.size > 0) std::memcpy(message.space(), piece.data, piece.size);
   message.added(piece.size);
   const bool plain = piece.ascii && work.utf8.complete();
@@ -187,15 +188,26 @@ bool Socket::addInflated(Inflater& inflater, std::string_view input) noexcept {
   const size_t limit = endpoint_->options().max_message_bytes;
   for (Inflater::State state = Inflater::State::kNeedRoom; state == Inflater::State::kNeedRoom;) {
     // One byte more than may come tells what is too big from what just fits.
-    message.reserve(1, std::min(limit + 1, 4 * input.size() + 512), limit + 1);
+    if (!message.reserve(1, std::min(limit + 1, 4 * input.size() + 512), limit + 1)) {
+      failForMemory();
+      return false;
+    }
     size_t written = 0;
     state = inflater.run(input, message.space(), message.room(), written);
     message.added(written);
     if (state == Inflater::State::kError) fail(kInvalidPayload, "payload is not DEFLATE data");
+    if (state == Inflater::State::kNoMemory) failForMemory();
     if (!over_ && message.size() > limit) fail(kTooBig, "message too big");
     if (over_) return false;
   }
   return true;
+}
+
+// Not the peer's mistake: it may come again (RFC 6455's registry of close codes has 1013 for that).
+void Socket::failForMemory() noexcept {
+  LOG_EVERY_SECOND(ERROR, "no memory for a message over a WebSocket client={}: it is closed with 1013",
+                   stream_->peer().toString());
+  fail(kTryAgainLater, "out of memory");
 }
 
 // A piece of a compressed message, which is put together inflated.

@@ -131,11 +131,12 @@ class Socket final : public ByteStreamListener {
   bool sendsCompressed(Opcode opcode, size_t size) const noexcept;
   void queueFrame(Opcode opcode, bool compressed, std::string_view payload, bool fin = true) noexcept;
   void queueMasked(Opcode opcode, bool compressed, std::string_view payload, bool fin) noexcept;
-  void queueCompressed(Opcode opcode, std::string_view payload) noexcept;
+  bool queueCompressed(Opcode opcode, std::string_view payload) noexcept;
   SendResult flush() noexcept;
   SendResult flushForHandler() noexcept;
   void sendClose(uint16_t code, std::string_view reason) noexcept;
   void fail(uint16_t code, std::string_view reason) noexcept;
+  void failForMemory() noexcept;
   void tellClosed(uint16_t code, std::string_view reason) noexcept;
   void setDeadline() noexcept;
   uint32_t idleLeftMs() const noexcept;

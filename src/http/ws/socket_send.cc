@@ -73,27 +73,29 @@ void Socket::queueMasked(Opcode opcode, bool compressed, std::string_view payloa
   stream_->queue({masked, payload.size()});
 }
 
-void Socket::queueCompressed(Opcode opcode, std::string_view payload) noexcept {
+// False where there is no memory for that: it can be sent as it is.
+bool Socket::queueCompressed(Opcode opcode, std::string_view payload) noexcept {
   const unsigned level = endpoint_->options().compression.level;
   Scratch scratch;
   std::vector<char>& coded = scratch.bytes();
   if (fresh_out_) {
-    sharedDeflater(bits_out_, level).run(payload, coded);
+    if (!sharedDeflater(bits_out_, level).run(payload, coded)) return false;
   } else {
     Working& work = working();
     if (!work.deflater) work.deflater.emplace(unsigned{bits_out_}, level);
-    work.deflater->run(payload, coded);
+    if (!work.deflater->run(payload, coded)) {
+      work.deflater.reset();
+      return false;
+    }
   }
   queueFrame(opcode, true, {coded.data(), coded.size()});
+  return true;
 }
 
 SendResult Socket::send(Opcode opcode, std::string_view payload) noexcept {
   if (!mayQueue()) return SendResult::kClosed;
-  if (sendsCompressed(opcode, payload.size())) {
-    queueCompressed(opcode, payload);
-  } else {
+  if (!sendsCompressed(opcode, payload.size()) || !queueCompressed(opcode, payload))
     queueFrame(opcode, false, payload);
-  }
   return flushForHandler();
 }
 

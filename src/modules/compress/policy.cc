@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/memory.h"
 #include "http/ascii.h"
 #include "http/exchange.h"
 #include "http/token_list.h"
@@ -93,7 +94,11 @@ bool Policy::applies(std::string_view content_type, int64_t size) const noexcept
 bool Policy::encode(Coding coding, std::string_view content, std::string& out) const noexcept {
   const size_t before = out.size();
   const auto encoder = makeEncoder(coding, level(coding), static_cast<int64_t>(content.size()));
-  if (encoder == nullptr || !encoder->encode(content, Flush::kEnd, out)) return false;
+  bool is_coded = false;
+  if (encoder == nullptr ||
+      !memory::forAnswer([&] { is_coded = encoder->encode(content, Flush::kEnd, out); }))
+    return false;
+  if (!is_coded) return false;
   return out.size() - before < content.size();
 }
 
@@ -110,8 +115,9 @@ void Policy::onHead(http::Exchange& exchange, http::ResponseHead& head, bool fin
   if (coding == Coding::kIdentity) return;
   if (not_modified) return weakenTag(head);
   if (!exchange.isHead()) {
-    auto encoder =
-        *live_stages < max_streams_ ? makeEncoder(coding, level(coding), head.content_length) : nullptr;
+    auto encoder = *live_stages < max_streams_ && !memory::reserveInUse()
+                       ? makeEncoder(coding, level(coding), head.content_length)
+                       : nullptr;
     if (encoder == nullptr) {
       if (auto* trace = exchange.trace())
         trace->note("compress: too many answers are being coded; sent as it is");

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/memory.h"
 #include "log/log.h"
 
 namespace roost::modules::compress {
@@ -26,7 +27,12 @@ Stage::~Stage() {
 }
 
 SendResult Stage::sendBytes(std::string_view copied, bool fin) noexcept {
-  return take({BufferRef::copyOf(copied), {}, 0, copied.size()}, fin);
+  BufferRef bytes = BufferRef::copyForPeer(copied);
+  if (!bytes) {
+    giveUp();
+    return SendResult::kClosed;
+  }
+  return take({std::move(bytes), {}, 0, copied.size()}, fin);
 }
 
 SendResult Stage::sendShared(BufferRef buffer, size_t offset, size_t size, bool fin) noexcept {
@@ -67,7 +73,7 @@ void Stage::giveUp() noexcept {
 }
 
 void Stage::Job::run() noexcept {
-  fine = encoder->encode(in, flush, out);
+  fine = memory::forAnswer([this] { fine = encoder->encode(in, flush, out); }) && fine;
 }
 
 // Codes what waits, for as long as the loop may do it itself and the client takes it.
@@ -154,8 +160,10 @@ void Stage::finishJob(Job& job) noexcept {
   constexpr size_t kCopied = 4096;
   http::StreamPort& port = exchange_.port();
   const size_t size = job.out.size();
-  const SendResult result = size <= kCopied ? port.sendBytes(job.out, fin)
-                                            : port.sendShared(BufferRef::copyOf(job.out), 0, size, fin);
+  BufferRef bytes = size <= kCopied ? BufferRef() : BufferRef::copyForPeer(job.out);
+  if (size > kCopied && !bytes) return giveUp();
+  const SendResult result =
+      size <= kCopied ? port.sendBytes(job.out, fin) : port.sendShared(std::move(bytes), 0, size, fin);
   if (fin) return;
   if (result == SendResult::kClosed) over_ = true;
   port_blocked_ = result == SendResult::kBlocked;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "db/pool.h"
 #include "event/task.h"
 #include "http/exchange.h"
@@ -24,6 +25,14 @@ namespace {
 
 using tables::Problem;
 
+BatchPlan planWithin(const BatchRequest& request) noexcept {
+  BatchPlan plan;
+  if (memory::forPeer([&] { plan = planBatch(request); })) return plan;
+  plan = {};
+  plan.problem = noMemory();
+  return plan;
+}
+
 // One transaction of many operations. Owned by its exchange; loop thread.
 class BatchWork final : public http::ExchangeListener, private OperationsDone {
  public:
@@ -35,12 +44,12 @@ class BatchWork final : public http::ExchangeListener, private OperationsDone {
 
   void onBody(std::string_view piece, bool fin) noexcept override {
     if (complete_ || refused_) return exchange_.consumed(piece.size());
-    if (!body_.add(piece)) return refuse(bodyTooLarge(site_.max_body_bytes));
+    if (!body_.add(piece)) return refuse(body_.problem());
     if (!fin) return exchange_.consumed(piece.size());
     complete_ = true;
     const auto request =
         std::make_shared<BatchRequest>(BatchRequest{site_.exposure, site_.base, body_.take()});
-    if (request->text.size() <= kMostBytesOnLoop || !planElsewhere(request)) begin(planBatch(*request));
+    if (request->text.size() <= kMostBytesOnLoop || !planElsewhere(request)) begin(planWithin(*request));
   }
   void onAbort(http::AbortReason) noexcept override { run_.reset(); }
 
@@ -68,7 +77,7 @@ class BatchWork final : public http::ExchangeListener, private OperationsDone {
 bool BatchWork::planElsewhere(std::shared_ptr<const BatchRequest> request) noexcept {
   std::unique_ptr<event::Task> task =
       event::makeTask([request = std::move(request), name = exchange_.handle()] {
-        auto plan = std::make_unique<BatchPlan>(planBatch(*request));
+        auto plan = std::make_unique<BatchPlan>(planWithin(*request));
         name.post([plan = std::move(plan)](http::Exchange& exchange) {
           static_cast<BatchWork&>(*exchange.listener()).begin(std::move(*plan));
         });
@@ -102,7 +111,8 @@ std::string headOf(const tables::OperationResult& result) {
   return out;
 }
 
-// All of them, in order. Each body is given up once it stands there: together they may be large.
+// All of them, in order; empty where there is no memory for it. Each body is given up once it stands there:
+// together they may be large.
 BufferRef takeResults(const std::vector<std::unique_ptr<tables::Operation>>& operations) {
   std::vector<std::string> heads;
   size_t size = 2;
@@ -110,7 +120,8 @@ BufferRef takeResults(const std::vector<std::unique_ptr<tables::Operation>>& ope
     heads.push_back((heads.empty() ? "" : ",") + headOf(operation->result()));
     size += heads.back().size() + operation->result().body.size() + 1;
   }
-  BufferRef made = BufferRef::allocate(size);
+  BufferRef made = BufferRef::allocateForPeer(size);
+  if (!made) return made;
   char* to = made.mutableData();
   *to++ = '[';
   for (size_t i = 0; i < operations.size(); ++i) {
@@ -128,7 +139,9 @@ void BatchWork::onOperationsDone() noexcept {
   head.add("Content-Type", "application/json");
   head.add("Cache-Control", "no-store");
   if (rolls_back_) head.add("Preference-Applied", "tx=rollback");
-  replyShared(exchange_, head, takeResults(run_->operations()));
+  BufferRef results = takeResults(run_->operations());
+  if (!results) return refuse(noMemoryForAnswer(true));
+  replyShared(exchange_, head, std::move(results));
 }
 
 void BatchWork::onOperationFailed(size_t index, const Problem& problem, uint32_t retry_after_s) noexcept {
@@ -158,8 +171,8 @@ void startBatch(http::Exchange& exchange, WriteSite site) noexcept {
     return replyProblem(exchange, problem);
   if (format != tables::BodyFormat::kJson) {
     constexpr std::string_view kHint = "Content-Type: application/json";
-    return replyProblem(exchange,
-                        {415, "unsupported_media_type", "a batch is an array in JSON", std::string(kHint), {}});
+    return replyProblem(
+        exchange, {415, "unsupported_media_type", "a batch is an array in JSON", std::string(kHint), {}});
   }
   if (announcedBytes(head) > int64_t{site.max_body_bytes})
     return replyProblem(exchange, bodyTooLarge(site.max_body_bytes));

@@ -4,6 +4,8 @@
 #include <charconv>
 
 #include "http/exchange.h"
+#include "modules/mysql/problem_reply.h"
+#include "modules/mysql/write_request.h"
 
 namespace roost::modules::mysql {
 
@@ -18,7 +20,12 @@ int64_t announcedBytes(const http::RequestHead& head) noexcept {
 
 BodyGatherer::BodyGatherer(const http::Exchange& exchange, uint32_t max_bytes) : max_bytes_(max_bytes) {
   const int64_t announced = announcedBytes(exchange.request());
-  if (announced > 0) text_.reserve(static_cast<size_t>(std::min(announced, kMostAtOnce)));
+  if (announced > 0)
+    memory::forPeer([&] { text_.reserve(static_cast<size_t>(std::min(announced, kMostAtOnce))); });
+}
+
+tables::Problem BodyGatherer::problem() const {
+  return too_large_ ? bodyTooLarge(max_bytes_) : noMemory();
 }
 
 }  // namespace roost::modules::mysql

@@ -6,6 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/memory.h"
+#include "tables/problem.h"
+
 namespace roost::http {
 class Exchange;
 struct RequestHead;
@@ -25,17 +28,20 @@ class BodyGatherer {
   // What is announced takes memory at once, up to 64 KiB; more, as it comes.
   BodyGatherer(const http::Exchange& exchange, uint32_t max_bytes);
 
-  // False: it is larger than it may be.
-  bool add(std::string_view piece) {
-    if (piece.size() > max_bytes_ - text_.size()) return false;
-    text_.append(piece);
-    return true;
+  // False: it is larger than it may be, or there is no memory for it; problem() says which.
+  bool add(std::string_view piece) noexcept {
+    too_large_ = piece.size() > max_bytes_ - text_.size();
+    if (!too_large_ && memory::forPeer([&] { text_.append(piece); })) return true;
+    text_ = {};
+    return false;
   }
+  tables::Problem problem() const;
   std::string take() noexcept { return std::move(text_); }
 
  private:
-  const size_t max_bytes_;
+  const uint32_t max_bytes_;
   std::string text_;
+  bool too_large_ = false;
 };
 
 }  // namespace roost::modules::mysql

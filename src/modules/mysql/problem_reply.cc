@@ -13,6 +13,9 @@
 namespace roost::modules::mysql {
 namespace {
 
+constexpr std::string_view kNoMemory = "no_memory";
+constexpr uint32_t kMemoryRetryS = 1;
+
 void appendMember(std::string& out, std::string_view key, std::string_view value) {
   out.append(",\"").append(key).append("\":");
   if (value.empty()) {
@@ -46,7 +49,10 @@ void replyProblem(http::Exchange& exchange, const tables::Problem& problem, cons
   http::ResponseHead head(problem.status);
   head.add("Content-Type", "application/problem+json");
   head.add("Cache-Control", "no-store");
-  if (extra.retry_after_s != 0) head.addNumber("Retry-After", extra.retry_after_s);
+  if (problem.code == kNoMemory) exchange.context().noteNoMemory();
+  const bool comes_again = problem.status == 503 && problem.code == kNoMemory;
+  const uint32_t retry_s = comes_again ? kMemoryRetryS : extra.retry_after_s;
+  if (retry_s != 0) head.addNumber("Retry-After", retry_s);
   if (extra.lines != nullptr) head.addAll(*extra.lines);
   exchange.reply(head, bodyOf(problem, extra));
 }
@@ -55,6 +61,19 @@ void leaveToDatabase(http::Exchange& exchange, std::string what) {
   exchange.trace()->note(std::move(what));
   exchange.trace()->note("the answer is the database's, which is not asked here");
   exchange.abandon();
+}
+
+tables::Problem noMemory() {
+  return {503, std::string(kNoMemory), "the server has no memory for this now", {}, {}};
+}
+
+tables::Problem noMemoryForAnswer(bool writes) {
+  if (!writes) return noMemory();
+  return {507,
+          std::string(kNoMemory),
+          "there is no memory for the answer; what was asked for may be done",
+          {},
+          {}};
 }
 
 bool refuseForeign(http::Exchange& exchange) {

@@ -28,6 +28,12 @@ void replyProblem(http::Exchange& exchange, const tables::Problem& problem, cons
 // asked.
 void leaveToDatabase(http::Exchange& exchange, std::string what);
 
+// 503, with Retry-After and counted: there is no memory for what a client has sent, and nothing of it is
+// done.
+tables::Problem noMemory();
+// There is none for the answer: 507 where something has been, or may have been, written, else 503.
+tables::Problem noMemoryForAnswer(bool writes);
+
 // Before anything is written: answers a request of another origin's page with 403 (http/origin_rule.h).
 // False: it may write.
 bool refuseForeign(http::Exchange& exchange);

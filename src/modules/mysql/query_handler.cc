@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/memory.h"
 #include "db/pool.h"
 #include "event/loop.h"
 #include "http/exchange.h"
@@ -95,6 +96,7 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
   bool mayBeAnswered(Problem& problem, ProblemExtra& extra) const;
   void finish() noexcept;
   void refuseTooMany() noexcept;
+  bool refuseForMemory() noexcept;
   void answer() noexcept;
   void describe(http::ResponseHead& head) const;
   bool mayAnswerAs(std::string_view body, http::ResponseHead& head);
@@ -124,7 +126,11 @@ void QueryRun::onBody(std::string_view piece, bool fin) noexcept {
     return replyProblem(
         exchange_, {413, "too_large", fmt::format("more than {} bytes", config_.max_body_bytes), {}, {}});
   }
-  body_.append(piece);
+  if (!memory::forPeer([&] { body_.append(piece); })) {
+    failed_ = true;
+    body_ = {};
+    return replyProblem(exchange_, noMemory());
+  }
   exchange_.consumed(piece.size());
   if (fin) start();
 }
@@ -132,7 +138,10 @@ void QueryRun::onBody(std::string_view piece, bool fin) noexcept {
 void QueryRun::start() noexcept {
   Problem problem;
   if (!chooseForm(exchange_.request(), form_)) return replyProblem(exchange_, notAcceptableHere());
-  if (!route_->arguments().read(exchange_, body_, values_, problem)) return replyProblem(exchange_, problem);
+  bool is_good = false;
+  if (!memory::forPeer([&] { is_good = route_->arguments().read(exchange_, body_, values_, problem); }))
+    return replyProblem(exchange_, noMemory());
+  if (!is_good) return replyProblem(exchange_, problem);
   if (config_.cache_s != 0) {
     const int64_t now_ns = exchange_.context().loop().nowNs();
     const QueryCache::Kept kept = route_->cache(exchange_.context().index()).find(cacheKey(), now_ns);
@@ -195,7 +204,7 @@ bool QueryRun::onRow(db::Link& link, const db::Row& row) noexcept {
     refuseTooMany();
     return false;
   }
-  writeRow(row);
+  if (!memory::forAnswer([&] { writeRow(row); })) return refuseForMemory();
   if (!streams() || !stream_.isFull()) return true;
   if (!stream_.begun()) {
     http::ResponseHead head(200);
@@ -284,6 +293,19 @@ void QueryRun::refuseTooMany() noexcept {
   exchange_.abandon();
 }
 
+// Of a row that has no room. False, as onRow says it. What writes may be done by now.
+bool QueryRun::refuseForMemory() noexcept {
+  pool_.cancel(*this);
+  stream_.stop();
+  if (!stream_.begun()) {
+    replyProblem(exchange_, noMemoryForAnswer(config_.writes));
+  } else {
+    exchange_.context().noteNoMemory();
+    exchange_.abandon();
+  }
+  return false;
+}
+
 void QueryRun::describe(http::ResponseHead& head) const {
   head.add("Content-Type", config_.result == QueryResult::kRows ? form_.content_type : "application/json");
   head.add("Vary", "Accept");
@@ -307,7 +329,8 @@ void QueryRun::answer() noexcept {
     return;
   }
   // Many may wait for it, and a slow one long.
-  const BufferRef body = BufferRef::copyOf(std::exchange(text, {}));
+  const BufferRef body = BufferRef::copyForPeer(std::exchange(text, {}));
+  if (!body) return replyProblem(exchange_, noMemoryForAnswer(config_.writes));
   if (config_.cache_s != 0) {
     constexpr int64_t kNsPerS = 1'000'000'000;
     const int64_t now_ns = exchange_.context().loop().nowNs();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory.h"
 #include "db/pool.h"
 #include "http/exchange.h"
 #include "modules/mysql/embed_merge.h"
@@ -81,6 +82,7 @@ class ReadWork final : public http::ExchangeListener, public db::Work {
   void executeCount(db::Link& link) noexcept {
     execute(link, Step::kBegin, {db::SqlText("START TRANSACTION"), {}});
   }
+  bool refuseForMemory() noexcept;
   void executeRows(db::Link& link) noexcept {
     if (merge_ == std::nullopt) stream_.reserve();
     execute(link, Step::kRows, std::move(job_.plan.rows));
@@ -130,16 +132,30 @@ bool ReadWork::onRow(db::Link& link, const db::Row& row) noexcept {
       number_ = numberIn(*columns_, row, 0);
       return true;
     case Step::kEmbed:
-      facts_.too_many = !merge_->addInner(embed_, *columns_, row) || facts_.too_many;
-      return true;
+      return memory::forAnswer(
+                 [&] { facts_.too_many = !merge_->addInner(embed_, *columns_, row) || facts_.too_many; }) ||
+             refuseForMemory();
     case Step::kRows:
       break;
   }
   ++facts_.rows;
   if (job_.form.single && facts_.rows > 1) return true;
   if (facts_.rows == 1 && table_.version >= 0) noteVersion(table_, job_.plan, *columns_, row, facts_);
-  writeRow(row);
+  if (!memory::forAnswer([&] { writeRow(row); })) return refuseForMemory();
   return !stream_.isFull() || sendPiece(link);
+}
+
+// Of a row that has no room. False, as onRow says it.
+bool ReadWork::refuseForMemory() noexcept {
+  site_.pool->cancel(*this);
+  stream_.stop();
+  if (!stream_.begun()) {
+    replyProblem(exchange_, noMemory());
+  } else {
+    exchange_.context().noteNoMemory();
+    exchange_.abandon();
+  }
+  return false;
 }
 
 void ReadWork::writeRow(const db::Row& row) {

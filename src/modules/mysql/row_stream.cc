@@ -79,6 +79,11 @@ bool RowStream::sendPiece(db::Link& link) noexcept {
   // Says that it is blocked as soon as anything waits, where copied bytes may gather.
   char* content = nullptr;
   const BufferRef piece = http::makeFramed(text_.size(), content);
+  if (!piece) {
+    exchange_.context().noteNoMemory();
+    exchange_.abandon();
+    return false;
+  }
   std::memcpy(content, text_.data(), text_.size());
   const http::SendResult sent = exchange_.sendFramed(piece);
   text_.clear();

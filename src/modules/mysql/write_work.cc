@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory.h"
 #include "db/pool.h"
 #include "event/task.h"
 #include "http/exchange.h"
@@ -59,6 +60,14 @@ Planned plan(WriteRequest& request) {
   return planned;
 }
 
+Planned planWithin(WriteRequest& request) noexcept {
+  Planned planned;
+  if (memory::forPeer([&] { planned = plan(request); })) return planned;
+  planned = {};
+  planned.problem = noMemory();
+  return planned;
+}
+
 // Gathers a body, writes, answers. Owned by its exchange; loop thread.
 class WriteWork final : public http::ExchangeListener, private OperationsDone {
  public:
@@ -75,16 +84,16 @@ class WriteWork final : public http::ExchangeListener, private OperationsDone {
 
   // Where there is no body to wait for, or it means nothing.
   void start() noexcept {
-    if (!request_->takes_body) begin(plan(*request_));
+    if (!request_->takes_body) begin(planWithin(*request_));
   }
 
   void onBody(std::string_view piece, bool fin) noexcept override {
     if (refused_ || complete_ || !request_->takes_body) return exchange_.consumed(piece.size());
-    if (!body_.add(piece)) return refuse(bodyTooLarge(site_.max_body_bytes));
+    if (!body_.add(piece)) return refuse(body_.problem());
     if (!fin) return exchange_.consumed(piece.size());
     complete_ = true;
     request_->text = body_.take();
-    if (request_->text.size() <= kMostBytesOnLoop || !planElsewhere()) begin(plan(*request_));
+    if (request_->text.size() <= kMostBytesOnLoop || !planElsewhere()) begin(planWithin(*request_));
   }
   void onAbort(http::AbortReason) noexcept override { run_.reset(); }
 
@@ -114,7 +123,7 @@ class WriteWork final : public http::ExchangeListener, private OperationsDone {
 // False where there is no thread for it.
 bool WriteWork::planElsewhere() noexcept {
   std::unique_ptr<event::Task> task = event::makeTask([request = request_, name = exchange_.handle()] {
-    auto planned = std::make_unique<Planned>(plan(*request));
+    auto planned = std::make_unique<Planned>(planWithin(*request));
     name.post([planned = std::move(planned)](http::Exchange& exchange) {
       static_cast<WriteWork&>(*exchange.listener()).begin(std::move(*planned));
     });

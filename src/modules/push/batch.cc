@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/base64.h"
+#include "base/memory.h"
 #include "modules/push/channel_name.h"
 #include "modules/push/publish_request.h"
 
@@ -133,7 +135,8 @@ class ListReader final : public nlohmann::json_sax<nlohmann::json> {
       return fail(entry, 400, Refusal::kField, "\"base64\" is not base64");
     if (content.size() > max_message_bytes_)
       return fail(entry, 413, Refusal::kSize, "the message is larger than it may be");
-    entry.message.payload = BufferRef::copyOf(content);
+    entry.message.payload = BufferRef::copyForPeer(content);
+    if (!entry.message.payload) throw std::bad_alloc();  // caught by readBatch
   }
 
   const BatchOptions& limits_;
@@ -155,7 +158,9 @@ bool decodeBase64(std::string_view text, std::string& out) {
   return size != SIZE_MAX;
 }
 
-Batch readBatch(std::string_view text, const BatchOptions& limits, uint32_t max_message_bytes) {
+namespace {
+
+Batch readList(std::string_view text, const BatchOptions& limits, uint32_t max_message_bytes) {
   ListReader reader(limits, max_message_bytes);
   const bool read = nlohmann::json::sax_parse(text.begin(), text.end(), &reader);
   Batch batch = reader.take();
@@ -163,6 +168,17 @@ Batch readBatch(std::string_view text, const BatchOptions& limits, uint32_t max_
   if (!read && batch.status == 200) {
     batch.status = 400;
     batch.fault = "not a list of messages";
+  }
+  return batch;
+}
+
+}  // namespace
+
+Batch readBatch(std::string_view text, const BatchOptions& limits, uint32_t max_message_bytes) noexcept {
+  Batch batch;
+  if (!memory::forPeer([&] { batch = readList(text, limits, max_message_bytes); })) {
+    batch = {};
+    batch.status = 503;
   }
   return batch;
 }

@@ -24,7 +24,7 @@ struct BatchEntry {
 
 struct Batch {
   std::vector<BatchEntry> entries;
-  int status = 200;   // 400 or 413: nothing of it may be published
+  int status = 200;   // 400, 413, or 503 where there is no memory for it: nothing of it is published
   std::string fault;  // then, in a sentence with its place
 };
 
@@ -32,7 +32,7 @@ struct Batch {
 // likes, "content_type", "event" and "id_key", all texts. What is not of that shape, or has too many
 // messages, is refused as a whole; what one message says wrongly (a name or a size that may not be) is that
 // message's fault alone. Memory: that of the texts. Any thread.
-Batch readBatch(std::string_view text, const BatchOptions& limits, uint32_t max_message_bytes);
+Batch readBatch(std::string_view text, const BatchOptions& limits, uint32_t max_message_bytes) noexcept;
 
 // Decodes base64 (RFC 4648 section 4, with its padding); false where it is none.
 bool decodeBase64(std::string_view text, std::string& out);

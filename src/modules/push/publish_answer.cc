@@ -182,6 +182,11 @@ void replyPublished(http::Exchange& exchange, AnswerForm form, const PublishResu
   exchange.reply(head, body);
 }
 
+void replyNoMemory(http::Exchange& exchange, AnswerForm form) {
+  exchange.context().noteNoMemory();
+  replyRefused(exchange, 503, form, kNoMemory);
+}
+
 void addRetryAfter(http::ResponseHead& head, int status, int64_t retry_after_ns) {
   if (status != 429 && status != 503) return;
   constexpr int64_t kSecondNs = 1'000'000'000;

@@ -15,6 +15,8 @@ struct RequestHead;
 
 namespace roost::modules::push {
 
+constexpr std::string_view kNoMemory = "the server has no memory for this now";
+
 enum class AnswerForm : uint8_t { kText, kJson, kTextJson, kXml, kYaml };
 
 // By Accept; text where it asks for nothing that there is.
@@ -39,6 +41,8 @@ void replyInfo(http::Exchange& exchange, int status, AnswerForm form, const ::ro
 // Answers with what has become of a message.
 void replyPublished(http::Exchange& exchange, AnswerForm form, const ::roost::push::PublishResult& result,
                     bool waited);
+// 503: there is no memory for what it has sent.
+void replyNoMemory(http::Exchange& exchange, AnswerForm form);
 // Answers that it was refused, in a sentence. 429 and 503 say when to come back: after `retry_after_ns` where
 // that is known, otherwise not all at the same time.
 void replyRefused(http::Exchange& exchange, int status, AnswerForm form, std::string_view why,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory.h"
 #include "http/exchange.h"
 #include "http/template.h"
 #include "modules/push/batch.h"
@@ -157,13 +158,20 @@ void BatchRun::append(std::string& out, size_t index) const {
 void BatchRun::reply(http::Exchange& exchange) const {
   std::string body = "[";
   int later = 0;  // 503, or else 429, where one of them is to be sent again
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    if (i > 0) body += ",\n ";
-    append(body, i);
-    const int status = statusOf(i);
-    if (status == 503 || status == 429) later = std::max(later, status);
+  const bool has_room = memory::forAnswer([&] {
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      if (i > 0) body += ",\n ";
+      append(body, i);
+      const int status = statusOf(i);
+      if (status == 503 || status == 429) later = std::max(later, status);
+    }
+    body += "]\n";
+  });
+  if (!has_room) {
+    exchange.context().noteNoMemory();
+    return replyRefused(exchange, 507, order_.form,
+                        "the list is published, but there is no memory for the answer");
   }
-  body += "]\n";
   http::ResponseHead head(200);
   addRetryAfter(head, later, later == 429 ? too_fast_ns_ : 0);
   head.add("Content-Type",
@@ -174,10 +182,20 @@ void BatchRun::reply(http::Exchange& exchange) const {
 // What is done with a list that has been read, on the exchange's loop.
 void run(http::Exchange& exchange, const Publisher& publisher, Batch batch, const BatchOrder& order) {
   if (batch.status != 200) {
-    publisher.counters(exchange.context()).count(batch.status == 413 ? Refusal::kSize : Refusal::kField);
+    const PublishCounters& counters = publisher.counters(exchange.context());
+    if (batch.status == 503) {
+      counters.count(Refusal::kMemory);
+      return replyNoMemory(exchange, order.form);
+    }
+    counters.count(batch.status == 413 ? Refusal::kSize : Refusal::kField);
     return replyRefused(exchange, batch.status, order.form, batch.fault);
   }
-  const auto started = std::make_shared<BatchRun>(exchange.handle(), std::move(batch), order);
+  std::shared_ptr<BatchRun> started;
+  const http::ExchangeHandle name = exchange.handle();
+  if (!memory::forPeer([&] { started = std::make_shared<BatchRun>(name, std::move(batch), order); })) {
+    publisher.counters(exchange.context()).count(Refusal::kMemory);
+    return replyNoMemory(exchange, order.form);
+  }
   BatchRun::publish(started, exchange.context(), publisher, 0);
 }
 
@@ -195,7 +213,12 @@ class ListReceiver final : public http::ExchangeListener {
       publisher_.counters(exchange_.context()).count(Refusal::kSize);
       return replyRefused(exchange_, 413, order_.form, "the list is larger than it may be");
     }
-    text_.append(piece);
+    if (!memory::forPeer([&] { text_.append(piece); })) {
+      done_ = true;
+      text_ = {};
+      publisher_.counters(exchange_.context()).count(Refusal::kMemory);
+      return replyNoMemory(exchange_, order_.form);
+    }
     if (!fin) return exchange_.consumed(piece.size());
     done_ = true;
     if (text_.size() <= kInlineBytes || !readElsewhere()) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/memory.h"
 #include "http/accept.h"
 #include "http/exchange.h"
 #include "http/origin_rule.h"
@@ -113,20 +114,26 @@ class MessageReader final : public http::ExchangeListener {
   void onBody(std::string_view piece, bool fin) noexcept override {
     if (done_) return exchange_.consumed(piece.size());
     if (used_ + piece.size() > publisher_.options().max_message_bytes) return refuse();
-    if (announced_ >= 0) {
-      keepAnnounced(piece);
-    } else {
-      grown_.append(piece);
-    }
+    if (!keep(piece)) return refuseForMemory();
     used_ += piece.size();
     if (fin) return finish();
     exchange_.consumed(piece.size());
   }
 
  private:
-  void keepAnnounced(std::string_view piece) noexcept {
-    if (!payload_) payload_ = BufferRef::allocate(static_cast<size_t>(announced_));
+  // False: there is no memory for it.
+  bool keep(std::string_view piece) noexcept {
+    if (announced_ < 0) return memory::forPeer([&] { grown_.append(piece); });
+    if (!payload_) payload_ = BufferRef::allocateForPeer(static_cast<size_t>(announced_));
+    if (!payload_) return false;
     if (!piece.empty()) std::memcpy(payload_.mutableData() + used_, piece.data(), piece.size());
+    return true;
+  }
+  void refuseForMemory() noexcept {
+    done_ = true;
+    grown_ = {};
+    publisher_.counters(exchange_.context()).count(Refusal::kMemory);
+    replyNoMemory(exchange_, order_.form);
   }
   void refuse() noexcept {
     done_ = true;
@@ -135,7 +142,9 @@ class MessageReader final : public http::ExchangeListener {
   }
   void finish() noexcept {
     done_ = true;
-    if (announced_ < 0) payload_ = BufferRef::copyOf(grown_);
+    if (announced_ < 0) payload_ = BufferRef::copyForPeer(grown_);
+    if (!payload_) return refuseForMemory();
+    grown_ = {};
     publishNow(exchange_, publisher_, std::move(order_), std::move(payload_));
   }
 

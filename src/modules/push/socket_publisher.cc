@@ -45,7 +45,12 @@ SocketPublisher::~SocketPublisher() {
 void SocketPublisher::publish(http::ws::Socket& socket, const http::ws::Message& message) noexcept {
   socket_ = &socket;
   held_ = {};
-  held_.payload = BufferRef::copyOf(message.view());
+  held_.payload = BufferRef::copyForPeer(message.view());
+  if (!held_.payload) {
+    context_.noteNoMemory();
+    route_->counters(context_).count(Refusal::kMemory);
+    return socket.close(http::ws::kTryAgainLater, "503 Service Unavailable");
+  }
   if (!message.isText()) held_.content_type = "application/octet-stream";
   socket.pause();
   publishHeld();

@@ -100,6 +100,11 @@ class Events final : public http::ExchangeListener, public hub::Subscriber {
     if (heartbeat_ms != 0) exchange_.setDeadline(heartbeat_ms);
   }
   Delivery send(const BufferRef& framed) noexcept {
+    if (!framed) {  // there is no memory for it: the client comes back, and misses nothing
+      exchange_.context().noteNoMemory();
+      exchange_.abandon();
+      return Delivery::kClosed;
+    }
     switch (exchange_.sendFramed(framed)) {
       case http::SendResult::kAccepted:
         beat();

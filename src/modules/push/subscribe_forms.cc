@@ -45,6 +45,7 @@ BufferRef event(std::string_view id, std::string_view name, std::string_view pay
   forEachLine(payload, [&](std::string_view line) { size += kData.size() + line.size() + 1; });
   char* out = nullptr;
   BufferRef framed = http::makeFramed(size, out);
+  if (!framed) return framed;
   const auto put = [&out](std::string_view text) {
     if (!text.empty()) std::memcpy(out, text.data(), text.size());
     out += text.size();
@@ -63,7 +64,8 @@ BufferRef frame(bool text, std::string_view head, std::string_view payload) {
   char header[http::ws::kMaxFrameHeader];
   const auto opcode = text ? http::ws::Opcode::kText : http::ws::Opcode::kBinary;
   const size_t begins = http::ws::writeFrameHeader(header, opcode, true, false, head.size() + payload.size());
-  BufferRef block = BufferRef::allocate(begins + head.size() + payload.size());
+  BufferRef block = BufferRef::allocateForPeer(begins + head.size() + payload.size());
+  if (!block) return block;
   char* out = block.mutableData();
   std::memcpy(out, header, begins);
   if (!head.empty()) std::memcpy(out + begins, head.data(), head.size());

@@ -146,6 +146,10 @@ class Subscribed final : public http::ws::SocketState, public hub::Subscriber {
     return message.form(kNchanFrameForm, &encodeNchanFrame);
   }
   Delivery send(const BufferRef& frames) noexcept {
+    if (!frames) {  // there is no memory for it: the client comes back, and misses nothing
+      desk_->context().noteNoMemory();
+      socket_->abort();
+    }
     switch (socket_->sendFrames(frames)) {
       case http::SendResult::kAccepted:
         return Delivery::kAccepted;

@@ -9,6 +9,7 @@
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -147,6 +148,14 @@ class RealSys final : public Sys {
   }
   int statAt(int dir_fd, const char* path, struct stat* out, int flags) noexcept override {
     return result(::fstatat(dir_fd, path, out, flags));
+  }
+  ssize_t readLinkAt(int dir_fd, const char* path, char* target, size_t len) noexcept override {
+    return result(::readlinkat(dir_fd, path, target, len));
+  }
+  int64_t fileSystemOf(int fd) noexcept override {
+    struct statfs info {};
+    const int rc = result(::fstatfs(fd, &info));
+    return rc < 0 ? rc : static_cast<int64_t>(info.f_type);
   }
   ssize_t readFolder(int fd, void* entries, size_t len) noexcept override {
     return result(::getdents64(fd, entries, len));

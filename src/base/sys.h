@@ -63,6 +63,8 @@ class Sys {
   virtual int inotifyAdd(int fd, const char* path, uint32_t mask) noexcept = 0;
   virtual int inotifyRemove(int fd, int watch) noexcept = 0;
   virtual ssize_t inotifyRead(int fd, void* data, size_t len) noexcept = 0;
+  virtual ssize_t readLinkAt(int dir_fd, const char* path, char* target, size_t len) noexcept = 0;
+  virtual int64_t fileSystemOf(int fd) noexcept = 0;  // f_type of fstatfs
 
  protected:
   ~Sys() = default;

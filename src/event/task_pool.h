@@ -28,6 +28,7 @@ class TaskPool {
   bool submit(std::unique_ptr<Task>& task);
   // Whether there is a thread at all: where not, waiting for room is in vain.
   bool hasThreads() const noexcept { return !threads_.empty(); }
+  size_t threads() const noexcept { return threads_.size(); }
   // stop() has been called: a task whose result nobody waits for any more may leave its work undone. Any
   // thread.
   bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }

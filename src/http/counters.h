@@ -35,7 +35,10 @@ struct HttpCounters {
         shed(registry.counter(
             {"roost_http_shed_total", "Requests refused because the server was overloaded.", ""})),
         no_memory(registry.counter(
-            {"roost_http_no_memory_total", "Requests refused because there was no memory for them.", ""})) {
+            {"roost_http_no_memory_total", "Requests refused because there was no memory for them.", ""})),
+        lookups_refused(registry.counter(
+            {"roost_http_file_lookups_refused_total",
+             "Files that were not looked up on disk because too many of their folder waited.", ""})) {
     for (size_t i = 0; i < responses.size(); ++i) {
       responses[i] =
           &registry.counter({"roost_http_responses_total", "Heads of answers, interim ones included.", ""},
@@ -68,6 +71,7 @@ struct HttpCounters {
   metrics::Counter& pipeline_waits;
   metrics::Counter& shed;
   metrics::Counter& no_memory;
+  metrics::Counter& lookups_refused;
   std::array<metrics::Counter*, 5> responses{};                    // 1xx to 5xx
   std::array<metrics::Counter*, kOriginFaults> foreign_origins{};  // nullptr for OriginFault::kNone
 };

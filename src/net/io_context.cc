@@ -95,9 +95,8 @@ void IoContext::adopt(const AcceptedSocket& socket) noexcept {
   grew(sizeof(Connection));
   if (address_limit_ != nullptr) address_hashes_[connection.slot()] = socket.address_hash;
   connection.setSession(factories_[socket.listener]->sessionFor(connection));
-  // It may have connected after this batch began, while those before it were served, and is read from at
-  // once.
-  if (std::exchange(has_adopted_, true)) loop_.askFirst();
+  // It may have connected after this batch began, and is read from at once.
+  loop_.askFirst();
   connection.start(false);
 }
 
@@ -194,7 +193,6 @@ void IoContext::run() noexcept {
   }
   under_way_.clear();
   turn_of_ = nullptr;
-  has_adopted_ = false;
   for (const uint32_t slot : retired_) connections_.erase(slot);
   retired_.clear();
   for (void* cell : retired_cells_) ::operator delete(cell);

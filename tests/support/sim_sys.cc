@@ -1,5 +1,7 @@
 #include "support/sim_sys.h"
 
+#include <linux/openat2.h>
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -561,6 +563,10 @@ int SimSys::openAt(int dir_fd, const char* path, int flags) noexcept {
 int SimSys::openAt2(int dir_fd, const char* path, uint64_t flags, uint64_t resolve) noexcept {
   const Guard guard(mutex_);
   if (const int error = enter(Call::kOpen)) return -error;
+  if ((resolve & RESOLVE_CACHED) != 0) {
+    if (cold_names_) return -EAGAIN;
+    resolve &= ~uint64_t{RESOLVE_CACHED};  // what the real kernel has in its cache is no test's business
+  }
   return full() ? -EMFILE : opened(realSys().openAt2(dir_fd, path, flags, resolve));
 }
 
@@ -578,6 +584,18 @@ int SimSys::statAt(int dir_fd, const char* path, struct stat* out, int flags) no
   const Guard guard(mutex_);
   if (const int error = enter(Call::kStat)) return -error;
   return realSys().statAt(dir_fd, path, out, flags);
+}
+
+ssize_t SimSys::readLinkAt(int dir_fd, const char* path, char* target, size_t len) noexcept {
+  const Guard guard(mutex_);
+  if (const int error = enter(Call::kOther)) return -error;
+  return realSys().readLinkAt(dir_fd, path, target, len);
+}
+
+int64_t SimSys::fileSystemOf(int fd) noexcept {
+  const Guard guard(mutex_);
+  if (const int error = enter(Call::kOther)) return -error;
+  return file_system_ != 0 ? file_system_ : realSys().fileSystemOf(fd);
 }
 
 ssize_t SimSys::readFolder(int fd, void* entries, size_t len) noexcept {

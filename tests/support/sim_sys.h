@@ -87,6 +87,10 @@ class SimSys final : public Sys {
   void failAnyNth(uint64_t nth) { fail_any_at_ = failable_ + nth; }
   bool anyFailed() const { return fail_any_at_ != 0 && failable_ >= fail_any_at_; }
   void clearFaults();
+  // Nothing that openAt2 is asked for with RESOLVE_CACHED lies in the kernel's cache of names.
+  void setColdNames(bool on) { cold_names_ = on; }
+  // What fileSystemOf says of every descriptor; 0: what the real kernel does.
+  void setFileSystem(int64_t type) { file_system_ = type; }
   // Every nth recv or send is interrupted by a signal first; 0: none.
   void interruptEvery(uint64_t nth) { interrupt_every_ = nth; }
 
@@ -128,6 +132,8 @@ class SimSys final : public Sys {
   int statFd(int fd, struct stat* out) noexcept override;
   ssize_t readLink(const char* path, char* out, size_t len) noexcept override;
   int statAt(int dir_fd, const char* path, struct stat* out, int flags) noexcept override;
+  ssize_t readLinkAt(int dir_fd, const char* path, char* target, size_t len) noexcept override;
+  int64_t fileSystemOf(int fd) noexcept override;
   ssize_t readFolder(int fd, void* entries, size_t len) noexcept override;
   ssize_t readAt(int fd, void* data, size_t len, int64_t offset) noexcept override;
   ssize_t readAtNoWait(int fd, void* data, size_t len, int64_t offset) noexcept override;
@@ -163,6 +169,8 @@ class SimSys final : public Sys {
   int64_t realtime_offset_ns_ = 1'700'000'000'000'000'000 - 1'000'000'000'000;
   bool auto_advance_ = false;
   bool hold_connects_ = false;
+  bool cold_names_ = false;
+  int64_t file_system_ = 0;
   size_t capacity_ = 256 * 1024;
   size_t max_send_ = 0;
   size_t max_recv_ = 0;

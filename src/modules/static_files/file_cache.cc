@@ -60,6 +60,26 @@ size_t FileCache::chargeOf(const FileEntry& entry) noexcept {
          heapBytes(entry.content_type) + entry.whole.size();
 }
 
+size_t FileCache::chargeOf(const FolderKey& key) noexcept {
+  static_assert(sizeof(Folders::value_type) + 4 * sizeof(void*) <= kFolderBytes);
+  return kFolderBytes + heapBytes(key.second);
+}
+
+void FileCache::addToFolder(FileEntry& entry) {
+  const auto [place, fresh] = folders_.try_emplace(FolderKey(entry.root_id, folderOf(entry)));
+  if (fresh) bytes_ += chargeOf(place->first);
+  ++place->second.count;
+  place->second.list.insertBefore(static_cast<FolderHook&>(entry));
+}
+
+void FileCache::removeFromFolder(FileEntry& entry) noexcept {
+  const auto place = folders_.find(FolderKey(entry.root_id, folderOf(entry)));
+  static_cast<FolderHook&>(entry).unlink();
+  if (--place->second.count > 0) return;
+  bytes_ -= chargeOf(place->first);
+  folders_.erase(place);
+}
+
 FileCache::Group* FileCache::groupOf(const FileEntry& entry) noexcept {
   if (entry.file) return &open_;
   return entry.kind == FileEntry::Kind::kRefused ? &refused_ : nullptr;
@@ -99,6 +119,7 @@ FileEntry& FileCache::insert(std::unique_ptr<FileEntry> owned) {
   FileEntry** slot = slotOf(entry.hash);
   entry.next_in_bucket = *slot;
   *slot = &entry;
+  addToFolder(entry);
   takeIn(entry, 1);
   return entry;
 }
@@ -167,6 +188,7 @@ void FileCache::erase(FileEntry& entry) noexcept {
       if (form != nullptr) erase(*form);
     }
     unlinkName(entry);
+    removeFromFolder(entry);
   }
   static_cast<RecentHook&>(entry).unlink();
   static_cast<GroupHook&>(entry).unlink();
@@ -184,15 +206,24 @@ void FileCache::erase(uint32_t root_id, std::string_view path) noexcept {
   if (FileEntry* entry = find(root_id, path)) erase(*entry);
 }
 
+// The folder itself goes with its last entry.
+void FileCache::eraseFolder(Folder& folder) noexcept {
+  for (size_t left = folder.count; left > 0; --left) {
+    erase(static_cast<FileEntry&>(static_cast<FolderHook&>(*folder.list.next)));
+  }
+}
+
 void FileCache::eraseBelow(uint32_t root_id, std::string_view path) noexcept {
-  for (ListHook* hook = recent_.next; hook != &recent_;) {
-    FileEntry& entry = recentEntry(*hook);
-    hook = hook->next;
-    if (entry.original != nullptr) continue;  // goes with its original
-    while (hook != &recent_ && recentEntry(*hook).original == &entry) hook = hook->next;
-    const std::string_view name = entry.path;
-    if (entry.root_id != root_id || name.substr(0, path.size()) != path) continue;
-    if (name.size() == path.size() || name[path.size()] == '/') erase(entry);
+  erase(root_id, path);
+  const std::string own(path);
+  const auto folder = folders_.find(FolderKey(root_id, own));
+  if (folder != folders_.end()) eraseFolder(folder->second);
+  // What lies deeper begins with "/a/b/"; '0' is the character behind '/'.
+  const auto end = folders_.lower_bound(FolderKey(root_id, own + '0'));
+  for (auto it = folders_.lower_bound(FolderKey(root_id, own + '/')); it != end;) {
+    Folder& below = it->second;
+    ++it;
+    eraseFolder(below);
   }
 }
 

@@ -3,9 +3,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/list.h"
@@ -23,7 +25,8 @@ class Watch;
 // there is nothing. Owned by a FileCache, or by whoever is answering with it when it could not be kept.
 struct RecentHook : ListHook {};
 struct GroupHook : ListHook {};
-struct FileEntry : RecentHook, GroupHook {
+struct FolderHook : ListHook {};
+struct FileEntry : RecentHook, GroupHook, FolderHook {
   enum class Kind : uint8_t {
     kBody,     // small: `whole` is the answer
     kFile,     // large: sent from `file`
@@ -90,6 +93,9 @@ class FileCache {
   // exist does not push the files out.
   static constexpr size_t kRefusedShare = 4;
 
+  // What each folder with entries is charged beside its path, where that is long: the node of a map.
+  static constexpr size_t kFolderBytes = 128;
+
   FileCache(uint64_t max_bytes, size_t max_entries, Keeper& keeper);
   ~FileCache();
   FileCache(const FileCache&) = delete;
@@ -120,6 +126,7 @@ class FileCache {
   void erase(FileEntry& entry) noexcept;
   void erase(uint32_t root_id, std::string_view path) noexcept;
   // All entries at or below `path` ("/a/b" takes "/a/b", "/a/b/" and "/a/b/c" with it; "" all of the root).
+  // Looks at no others.
   void eraseBelow(uint32_t root_id, std::string_view path) noexcept;
   void clear() noexcept;
   // Lets go of every entry that holds a descriptor; false where there is none.
@@ -129,6 +136,14 @@ class FileCache {
   uint64_t bytes() const noexcept { return bytes_; }
 
  private:
+  // Which entries lie in a folder of a root: "" or "/a/b". There while it has any.
+  using FolderKey = std::pair<uint32_t, std::string>;
+  struct Folder {
+    ListHook list;
+    size_t count = 0;
+  };
+  using Folders = std::map<FolderKey, Folder>;
+
   // Entries that have a bound of their own, the most recently used last.
   struct Group {
     ListHook list;
@@ -140,6 +155,13 @@ class FileCache {
   };
 
   static size_t chargeOf(const FileEntry& entry) noexcept;
+  static size_t chargeOf(const FolderKey& key) noexcept;
+  static std::string_view folderOf(const FileEntry& entry) noexcept {
+    return std::string_view(entry.path).substr(0, entry.path.rfind('/'));
+  }
+  void addToFolder(FileEntry& entry);
+  void removeFromFolder(FileEntry& entry) noexcept;
+  void eraseFolder(Folder& folder) noexcept;
   uint64_t hashOf(uint32_t root_id, std::string_view path) const noexcept;
   FileEntry** slotOf(uint64_t hash) noexcept { return &buckets_[hash & (buckets_.size() - 1)]; }
   void grow();
@@ -161,6 +183,7 @@ class FileCache {
   Group* groupOf(const FileEntry& entry) noexcept;
   void touch(FileEntry& entry) noexcept;
 
+  Folders folders_;
   ListHook recent_;  // all entries, the most recently used last
   Group open_;       // those that hold a descriptor
   Group refused_;

@@ -27,11 +27,11 @@ class Reader {
   Reader(Sys& sys, const FolderRequest& request) : sys_(sys), request_(request), root_(sys, request.root) {}
 
   FolderContent read() {
-    root_.refresh(0, 1);
+    root_.refresh(0, 1, true);
     const std::string relative = request_.path.substr(1);
     bool linked = false;
     fd_ = root_.open(relative.substr(0, relative.size() - (relative.empty() ? 0 : 1)).c_str(),
-                     request_.symlinks, linked);
+                     request_.symlinks, true, linked);
     if (fd_ < 0) {
       content_.error = -fd_;
       return std::move(content_);
@@ -84,7 +84,7 @@ class Reader {
     if (request_.symlinks == SymlinkPolicy::kNone) return false;
     const std::string path = request_.path.substr(1) + std::string(name);
     bool linked = false;
-    const int fd = root_.open(path.c_str(), request_.symlinks, linked);
+    const int fd = root_.open(path.c_str(), request_.symlinks, true, linked);
     if (fd < 0) return false;
     const bool known = sys_.statFd(fd, &info) >= 0;
     sys_.closeFd(fd);

@@ -34,10 +34,13 @@ struct FormSource {
 // What a form has become; empty where it cannot be had or is not shorter than the file.
 using FormBytes = BufferRef;
 
-// Whoever waits for forms: one object per loop, its thread only. Told of what it asked for while it lives.
+// Whoever waits for what task threads do: one object per loop, its thread only. Told of what it asked for
+// while it lives.
 class FormUser {
  public:
   virtual void onForm(const FormKey& key, const FormBytes& bytes) noexcept = 0;
+  // Where a root's name leads has been looked up.
+  virtual void onRootKnown(uint32_t root_id) noexcept = 0;
 
  protected:
   ~FormUser() = default;

@@ -96,21 +96,26 @@ bool isSidecar(const RootOptions& root, std::string_view path) noexcept {
   return false;
 }
 
-LoopFiles::LoopFiles(http::LoopContext& context, const CacheOptions& options,
-                     std::shared_ptr<FormMaker> maker)
+LoopFiles::LoopFiles(http::LoopContext& context, const CacheOptions& options, SharedFiles shared)
     : context_(context),
       loop_(context.loop()),
       options_(options),
       watcher_(loop_, *this),
       cache_(options.max_bytes, options.max_entries, *this),
-      maker_(maker != nullptr ? std::move(maker) : std::make_shared<FormMaker>()),
+      shared_(std::move(shared)),
       link_(std::make_shared<FormLink>(FormLink{&loop_, this})) {
+  shared_.news->join(this, loop_, [this](uint32_t root_id) { onRootMoved(root_id); });
   if (!options_.inotify || !keeps()) return;
   const Status status = watcher_.open();
   if (!status.ok()) {
     LOG_WARN("{}; changed files are noticed after {} ms instead of at once", status.message(),
              options_.revalidate_ns / 1'000'000);
   }
+}
+
+LoopFiles::~LoopFiles() {
+  shared_.news->leave(this);
+  link_->user = nullptr;
 }
 
 void LoopFiles::onLeave(FileEntry& entry) noexcept {
@@ -150,26 +155,138 @@ void LoopFiles::onOverflow() noexcept {
   for (auto& [id, held] : folders_) held.folder.expire();
 }
 
-// No notice tells that a root's name has come to mean another folder, so all are looked at in turn. What is
-// known of a root's files is thus never older than revalidate_ns after such a change, whichever was asked
-// for.
+// Not every way to another folder tells of itself (a mount, a network file system, no watches left), so all
+// roots are looked at in turn. What is known of a root's files is thus never older than revalidate_ns after
+// such a change, whichever was asked for.
 void LoopFiles::checkRoots() {
   const int64_t now_ns = loop_.nowNs();
   const int64_t every_ns = options_.revalidate_ns > 0 ? options_.revalidate_ns : kSecondNs;
   check_roots_at_ns_ = now_ns + every_ns;
   for (auto held = folders_.begin(); held != folders_.end();) {
     const bool forgotten = now_ns - held->second.used_ns > std::max(every_ns, kForgetRootNs);
-    if (forgotten || held->second.folder.refresh(now_ns, every_ns)) cache_.eraseBelow(held->first, "");
-    held = forgotten ? folders_.erase(held) : std::next(held);
+    if (!forgotten) {
+      settle(held->first, held->second, false);
+      ++held;
+      continue;
+    }
+    cache_.eraseBelow(held->first, "");
+    releaseTrail(held->second);
+    held = folders_.erase(held);
   }
 }
 
-RootFolder& LoopFiles::folderOf(const RootOptions& root) {
+// Makes sure that the root is the folder that its name leads to. False: that cannot be known without waiting,
+// and what was open may not be served.
+bool LoopFiles::settle(uint32_t root_id, HeldFolder& held, bool may_block) {
+  RootFolder& folder = held.folder;
+  if (!folder.isDue(loop_.nowNs())) return true;
+  const bool may_wait = mayWait(may_block);
+  // The way is watched first and gone then, so that no change falls between. Walking it may wait, so the
+  // kernel has to know it before.
+  const bool walks = watcher_.working() && held.trail.empty() && (may_wait || !folder.isCold());
+  if (walks) watchTrail(root_id, held);
+  switch (folder.refresh(loop_.nowNs(), std::max<int64_t>(options_.revalidate_ns, 1), may_wait)) {
+    case RootFolder::Look::kSame:
+      held.moved = false;
+      return true;
+    case RootFolder::Look::kFirst:
+      break;
+    case RootFolder::Look::kMoved:
+      if (!walks) {  // nothing has told of it: the way is another one
+        releaseTrail(held);
+        folder.expire();
+      }
+      shared_.news->tell(this, root_id, folder.identity());
+      break;
+    case RootFolder::Look::kCold:
+      if (held.moved || !folder.isOpen()) return false;
+      lookBehind(root_id, held);
+      return true;
+  }
+  held.moved = false;
+  cache_.eraseBelow(root_id, "");
+  return true;
+}
+
+// What is open is served until a task thread has gone the way.
+void LoopFiles::lookBehind(uint32_t root_id, HeldFolder& held) {
+  if (held.looking) return;
+  Lookup lookup;
+  lookup.root_id = root_id;
+  lookup.folder = held.folder.folder();
+  lookup.done = event::makeTask([link = link_, root_id] {
+    link->loop->post(event::makeTask([link, root_id] {
+      if (link->user != nullptr) link->user->onRootKnown(root_id);
+    }));
+  });
+  held.looking = shared_.lookups->ask(context_.tasks(), loop_.sys(), std::move(lookup));
+}
+
+void LoopFiles::onRootKnown(uint32_t root_id) noexcept {
+  const auto held = folders_.find(root_id);
+  if (held == folders_.end()) return;
+  held->second.looking = false;
+  held->second.folder.expire();
+  settle(root_id, held->second, true);
+}
+
+// From here on nothing is answered from where the name has led before.
+void LoopFiles::onRootMoved(uint32_t root_id) noexcept {
+  const auto found = folders_.find(root_id);
+  if (found == folders_.end()) return;
+  HeldFolder& held = found->second;
+  releaseTrail(held);
+  held.folder.expire();
+  held.moved = true;
+  if (!settle(root_id, held, false)) cache_.eraseBelow(root_id, "");
+}
+
+bool LoopFiles::lookUp(http::Exchange& exchange, const RootOptions& root, std::vector<std::string> paths,
+                       void (*next)(http::Exchange&)) {
+  Lookup lookup;
+  lookup.root_id = root.id;
+  lookup.folder = root.folder;
+  lookup.symlinks = root.symlinks;
+  lookup.sidecars = root.precompressed;
+  lookup.read_bytes = options_.max_file_bytes;
+  for (std::string& path : paths) {
+    if (path.back() == '/') {
+      for (const std::string& index : root.index) lookup.names.push_back(path + index);
+    } else {
+      lookup.names.push_back(std::move(path));
+    }
+  }
+  lookup.done = event::makeTask([handle = exchange.handle(), next] { handle.post(next); });
+  const bool taken = shared_.lookups->ask(context_.tasks(), loop_.sys(), std::move(lookup));
+  const http::HttpCounters* counters = context_.counters();
+  if (!taken && counters != nullptr && context_.tasks().hasThreads()) counters->lookups_refused.add();
+  return taken;
+}
+
+// A way that changes while it is being watched is gone again.
+void LoopFiles::watchTrail(uint32_t root_id, HeldFolder& held) {
+  constexpr int kAttempts = 4;
+  std::vector<TrailStep> trail = trailOf(loop_.sys(), held.folder.folder());
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    releaseTrail(held);
+    for (const TrailStep& step : trail) {
+      Watch* watch = watcher_.watchStep(root_id, step.folder, step.name);
+      if (watch != nullptr) held.trail.push_back(watch);
+    }
+    std::vector<TrailStep> now = trailOf(loop_.sys(), held.folder.folder());
+    if (now == trail) return;
+    trail = std::move(now);
+  }
+}
+
+void LoopFiles::releaseTrail(HeldFolder& held) noexcept {
+  for (Watch* watch : std::exchange(held.trail, {})) watcher_.release(watch);
+}
+
+LoopFiles::HeldFolder& LoopFiles::heldFolder(const RootOptions& root) {
   HeldFolder& held = folders_.try_emplace(root.id, loop_.sys(), root.folder).first->second;
   held.used_ns = loop_.nowNs();
-  if (held.folder.refresh(held.used_ns, std::max<int64_t>(options_.revalidate_ns, 1)))
-    cache_.eraseBelow(root.id, "");
-  return held.folder;
+  return held;
 }
 
 // RFC 8615: /.well-known/ is meant to be served; every other name that begins with a dot is nobody's
@@ -193,10 +310,10 @@ FileEntry* LoopFiles::missingAbove(const RootOptions& root, std::string_view pat
 
 // Nothing can be watched in a folder that is not there, but in the one above where it is missing: that
 // answers for everything below, however many names are tried there.
-void LoopFiles::learnMissing(const RootOptions& root, std::string_view path) {
+void LoopFiles::learnMissing(const RootOptions& root, std::string_view path, bool may_block) {
   for (const std::string_view folder : FoldersOf(path)) {
-    const Found found = look(root, folder, false, {}, false);
-    if (found.entry->kind == FileEntry::Kind::kRefused) return;
+    const Found found = look(root, folder, may_block, {}, false);
+    if (found.cold || found.entry->kind == FileEntry::Kind::kRefused) return;
   }
 }
 
@@ -209,7 +326,10 @@ LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path,
   entry.root_id = root.id;
   entry.path = std::string(path);
   entry.expires_ns = loop_.nowNs() + options_.revalidate_ns;
-  Look look{root, folderOf(root), entry, may_block, asked};
+  HeldFolder& held = heldFolder(root);
+  Look look{root, held.folder, entry, may_block, asked};
+  found.cold = !settle(root.id, held, may_block) || isFolderCold(look);
+  if (found.cold) return found;
   // Watched first and looked at then, so that no change falls between.
   entry.watch = watcher_.watchFolder(root.id, root.folder, folderOfPath(path));
   bool keepable = true;
@@ -227,7 +347,7 @@ LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path,
   if (look.linked && entry.kind == FileEntry::Kind::kRefused) keepable = false;
   if (found.cold || !keepable || entry.status >= 500 || !keep(found)) {
     const bool folder_missing =
-        may_learn && entry.status == 404 && entry.watch == nullptr && watcher_.working();
+        may_learn && !found.cold && entry.status == 404 && entry.watch == nullptr && watcher_.working();
     onLeave(entry);
     if (entry.status == 503 && !found.cold) {
       // Out of descriptors or memory: what was known has not been told to have changed, and is better than
@@ -238,9 +358,20 @@ LoopFiles::Found LoopFiles::look(const RootOptions& root, std::string_view path,
       }
     }
     cache_.erase(root.id, path);  // what was known before
-    if (folder_missing) learnMissing(root, path);
+    if (folder_missing) learnMissing(root, path, may_block);
   }
   return found;
+}
+
+// Whether the folder of a path would have to be waited for in order to watch it.
+bool LoopFiles::isFolderCold(Look& look) {
+  if (mayWait(look.may_block) || !watcher_.working()) return false;
+  const std::string folder(folderOfPath(look.entry.path));
+  if (watcher_.watches(look.root.id, folder)) return false;
+  const int fd =
+      look.folder.open(folder.empty() ? "" : folder.c_str() + 1, look.root.symlinks, false, look.linked);
+  if (fd >= 0) loop_.sys().closeFd(fd);
+  return fd == -EAGAIN;
 }
 
 // Opens the path, or for a folder the first of its index files. Without an fd, the entry says why; the result
@@ -261,11 +392,14 @@ bool LoopFiles::openFirst(Look& look, int& fd) {
     error = fd < 0 ? -fd : 0;
     if (error != ENOENT) break;
   }
-  if (fd >= 0) return true;
+  if (fd >= 0 || look.cold) return true;
   entry.status = statusOfErrno(error);
   // What an operator would look for: no permission, a link where the policy forbids it, trouble of the
-  // machine's own.
-  if (entry.status != 404 || error == ELOOP || error == EXDEV) {
+  // machine's own. A link that leaves the root has been told of (RootFolder).
+  if (error == ELOOP && look.root.symlinks == SymlinkPolicy::kNone) {
+    LOG_EVERY_SECOND(WARN, "symbolic link refused path={}{}; answered 404, since \"symlinks\" is \"none\"",
+                     look.root.folder, entry.path);
+  } else if (entry.status != 404 || error == ELOOP) {
     LOG_EVERY_SECOND(WARN, "{}{}: {}", look.root.folder, entry.path, errnoText(error));
   }
   // A folder without an index is there but not shown, unless its content may be.
@@ -277,16 +411,22 @@ bool LoopFiles::openFirst(Look& look, int& fd) {
   return entry.watch != nullptr;
 }
 
-// An fd or -errno. `path` begins with '/'.
+// An fd or -errno. `path` begins with '/'. Sets look.cold where it would have to be waited for.
 int LoopFiles::openFile(Look& look, const std::string& path) {
-  int fd = look.folder.open(path.c_str() + 1, look.root.symlinks, look.linked);
-  if (fd != -EMFILE && fd != -ENFILE) return fd;
+  const bool may_wait = mayWait(look.may_block);
+  const auto open = [&] {
+    return look.folder.open(path.c_str() + 1, look.root.symlinks, may_wait, look.linked);
+  };
+  int fd = open();
   // Better to open files anew than to refuse them, and better to close a connection that nobody uses.
-  net::Evictor* evictor = context_.io().evictor();
-  const bool has_room = cache_.eraseOpenFiles() || (evictor != nullptr && evictor->evictIdle().closed > 0);
-  if (!has_room) return fd;
-  look.folder.refresh(loop_.nowNs(), std::max<int64_t>(options_.revalidate_ns, 1));
-  return look.folder.open(path.c_str() + 1, look.root.symlinks, look.linked);
+  net::Evictor* const evictor = context_.io().evictor();
+  if ((fd == -EMFILE || fd == -ENFILE) &&
+      (cache_.eraseOpenFiles() || (evictor != nullptr && evictor->evictIdle().closed > 0))) {
+    look.folder.refresh(loop_.nowNs(), std::max<int64_t>(options_.revalidate_ns, 1), may_wait);
+    fd = open();
+  }
+  if (fd == -EAGAIN && !may_wait) look.cold = true;
+  return fd;
 }
 
 // Whether a path that ends with a slash is that of a folder.

@@ -12,10 +12,20 @@
 #include "http/loop_context.h"
 #include "modules/static_files/file_cache.h"
 #include "modules/static_files/form_maker.h"
+#include "modules/static_files/lookups.h"
 #include "modules/static_files/root_folder.h"
+#include "modules/static_files/root_news.h"
+#include "modules/static_files/root_trail.h"
 #include "modules/static_files/watcher.h"
 
 namespace roost::modules::static_files {
+
+// What the loops' files share. Any thread.
+struct SharedFiles {
+  std::shared_ptr<FormMaker> maker = std::make_shared<FormMaker>();
+  std::shared_ptr<Lookups> lookups = std::make_shared<Lookups>();
+  std::shared_ptr<RootNews> news = std::make_shared<RootNews>();
+};
 
 // What one loop knows of the files it serves: the cache, its watches, the folders' descriptors. Made and used
 // on its loop's thread.
@@ -25,13 +35,12 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener, privat
   struct Found {
     FileEntry* entry = nullptr;
     std::unique_ptr<FileEntry> owned;
-    bool cold = false;  // the file is not in memory: entry has its file_path only; warm it up and ask again
+    bool cold = false;  // the file, or a name on the way to it, is not in memory: lookUp() and ask again
   };
 
-  // Loops that share `maker` make no form twice; nullptr: one of its own.
-  LoopFiles(http::LoopContext& context, const CacheOptions& options,
-            std::shared_ptr<FormMaker> maker = nullptr);
-  ~LoopFiles() { link_->user = nullptr; }
+  // Loops that share `shared` make no form twice and switch to another release together.
+  LoopFiles(http::LoopContext& context, const CacheOptions& options, SharedFiles shared = {});
+  ~LoopFiles();
 
   // Whose head filters an answer that is kept ready goes through.
   struct Asked {
@@ -44,9 +53,10 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener, privat
     return none;
   }
 
-  // What `path` (canonical, below the root) stands for. With `may_block` a cold file is read from disk here.
-  // The entry is good until the next call, or the next turn of the loop. REQUIRES: one root and path are
-  // always asked for with the same route and path of the request.
+  // What `path` (canonical, below the root) stands for. With `may_block` a cold file is looked up and read
+  // from disk here; without task threads its name is looked up in any case. The entry is good until the next
+  // call, or the next turn of the loop. REQUIRES: one root and path are always asked for with the same route
+  // and path of the request.
   Found find(const RootOptions& root, std::string_view path, bool may_block, const Asked& asked = noRoute()) {
     const int64_t now_ns = loop_.nowNs();
     if (now_ns >= check_roots_at_ns_) checkRoots();
@@ -61,6 +71,12 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener, privat
   // is none to serve. `original` stays good.
   Found findSidecar(const RootOptions& root, FileEntry& original, http::Coding coding, bool may_block,
                     const Asked& asked = noRoute());
+
+  // Has a task thread look up what find() or findSidecar() called cold, and read it if it is small: the first
+  // of `paths` that is a file, or for a folder its index files. Then `next` is run with the exchange, if that
+  // is still there. False: no task thread takes it; nothing happens.
+  bool lookUp(http::Exchange& exchange, const RootOptions& root, std::vector<std::string> paths,
+              void (*next)(http::Exchange&));
 
   // What is to be had of a form that the route's Compression makes of a file's bytes.
   enum class Made : uint8_t {
@@ -111,6 +127,7 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener, privat
   };
 
   void onForm(const FormKey& key, const FormBytes& bytes) noexcept override;
+  void onRootKnown(uint32_t root_id) noexcept override;
   bool keepForm(Coming& coming, const FormBytes& bytes);
   Coming beginMaking(const RootOptions& root, const FileEntry& original, http::Coding coding,
                      const Asked& asked);
@@ -118,15 +135,33 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener, privat
   uint64_t bytesBeside() const noexcept override { return watcher_.bytes(); }
   void onChange(uint32_t root_id, std::string_view folder, std::string_view name) noexcept override;
   void onChangeBelow(uint32_t root_id, std::string_view path) noexcept override;
+  void onRootMoved(uint32_t root_id) noexcept override;
   void onOverflow() noexcept override;
 
+  // A root that is in use.
+  struct HeldFolder {
+    RootFolder folder;
+    int64_t used_ns = 0;
+    std::vector<Watch*> trail;  // on the way to it
+    bool looking = false;       // a task thread looks where its name leads
+    bool moved = false;         // its name may lead elsewhere, and nobody knows yet
+    HeldFolder(Sys& sys, const std::string& path) : folder(sys, path) {}
+  };
+  using HeldFolders = std::unordered_map<uint32_t, HeldFolder>;
+
   void checkRoots();
-  RootFolder& folderOf(const RootOptions& root);
+  bool settle(uint32_t root_id, HeldFolder& held, bool may_block);
+  void lookBehind(uint32_t root_id, HeldFolder& held);
+  void watchTrail(uint32_t root_id, HeldFolder& held);
+  void releaseTrail(HeldFolder& held) noexcept;
+  HeldFolder& heldFolder(const RootOptions& root);
+  bool mayWait(bool may_block) const noexcept { return may_block || !context_.tasks().hasThreads(); }
   Found look(const RootOptions& root, std::string_view path, bool may_block, const Asked& asked,
              bool may_learn);
   static bool isHidden(std::string_view path) noexcept;
   FileEntry* missingAbove(const RootOptions& root, std::string_view path) noexcept;
-  void learnMissing(const RootOptions& root, std::string_view path);
+  void learnMissing(const RootOptions& root, std::string_view path, bool may_block);
+  bool isFolderCold(Look& look);
   bool openFirst(Look& look, int& fd);
   int openFile(Look& look, const std::string& path);
   bool isFolder(Look& look);
@@ -144,16 +179,11 @@ class LoopFiles final : private FileCache::Keeper, private WatchListener, privat
   http::LoopContext& context_;
   event::Loop& loop_;
   const CacheOptions options_;
-  struct HeldFolder {
-    RootFolder folder;
-    int64_t used_ns = 0;
-    HeldFolder(Sys& sys, const std::string& path) : folder(sys, path) {}
-  };
-  std::unordered_map<uint32_t, HeldFolder> folders_;
+  HeldFolders folders_;
   int64_t check_roots_at_ns_ = 0;
   Watcher watcher_;
   FileCache cache_;
-  const std::shared_ptr<FormMaker> maker_;
+  const SharedFiles shared_;
   const std::shared_ptr<FormLink> link_;
   std::vector<Coming> coming_;  // few: each is a task under way
   FileEntry hidden_;            // the answer to names that are not shown: 404

@@ -59,7 +59,9 @@ LoopFiles::Found LoopFiles::findSidecar(const RootOptions& root, FileEntry& orig
 void LoopFiles::lookAtSidecar(Look& look) {
   FileEntry& entry = look.entry;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const int fd = look.folder.open(entry.file_path.c_str() + 1, look.root.symlinks, look.linked);
+    const int fd = look.folder.open(entry.file_path.c_str() + 1, look.root.symlinks, mayWait(look.may_block),
+                                    look.linked);
+    look.cold = fd == -EAGAIN && !mayWait(look.may_block);
     if (fd < 0 || describe(look, fd)) return;
     entry.kind = FileEntry::Kind::kRefused;
   }
@@ -128,7 +130,7 @@ LoopFiles::Made LoopFiles::findMade(const RootOptions& root, FileEntry& original
   }
   Coming coming = beginMaking(root, original, coding, asked);
   coming.ready = ready;
-  if (maker_->ask(context_.tasks(), loop_.sys(), policy, coding, key, source, link_)) {
+  if (shared_.maker->ask(context_.tasks(), loop_.sys(), policy, coding, key, source, link_)) {
     coming.waiting.push_back(exchange.handle());
     coming_.push_back(std::move(coming));
     return Made::kComing;

@@ -96,7 +96,7 @@ class StaticFiles final : public module::Module {
   Status start(const module::StartContext& context) override;
   Result<module::RouteParts> build(config::Node options, const module::RouteContext& context) override;
   void onLoopStart(http::LoopContext& context) noexcept override {
-    files_[context.index()] = std::make_unique<LoopFiles>(context, cache_options_, maker_);
+    files_[context.index()] = std::make_unique<LoopFiles>(context, cache_options_, shared_);
   }
   void onLoopStop(http::LoopContext& context) noexcept override { files_[context.index()].reset(); }
 
@@ -105,7 +105,7 @@ class StaticFiles final : public module::Module {
 
   FilesByLoop files_;
   CacheOptions cache_options_;
-  const std::shared_ptr<FormMaker> maker_ = std::make_shared<FormMaker>();
+  const SharedFiles shared_;
   uint32_t next_root_id_ = 1;
 };
 

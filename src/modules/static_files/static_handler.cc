@@ -82,7 +82,7 @@ void StaticHandler::serve(http::Exchange& exchange, Attempt attempt) const noexc
   LoopFiles::Found found = find(exchange, files, attempt.may_block);
   if (found.entry != nullptr && found.cold) {
     if (http::Trace* trace = exchange.trace()) trace->note("not in memory: a task thread reads it first");
-    if (warmUp(exchange, fullPath(*found.entry), 0, found.entry->size, &serveWarmed)) return;
+    if (files.lookUp(exchange, root_, candidatesOf(exchange), &serveWarmed)) return;
     // No loop waits for a disk while there are threads to do it, even if all of them are busy.
     if (exchange.context().tasks().hasThreads()) return refuseForNow(exchange);
     found = find(exchange, files, true);
@@ -92,11 +92,28 @@ void StaticHandler::serve(http::Exchange& exchange, Attempt attempt) const noexc
   answer(exchange, files, *found.entry);
 }
 
+std::string_view StaticHandler::pathOf(http::Exchange& exchange) const noexcept {
+  return root_.only_file.empty() ? exchange.path().substr(root_.strip) : std::string_view(root_.only_file);
+}
+
+// All that find() may look at.
+std::vector<std::string> StaticHandler::candidatesOf(http::Exchange& exchange) const {
+  const std::string_view path = pathOf(exchange);
+  std::vector<std::string> candidates;
+  std::string space;
+  const size_t count = exchange.isAnsweredAs() ? 0 : root_.try_files.size();
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view candidate = root_.try_files.expand(i, path, space);
+    if (!candidate.empty()) candidates.emplace_back(candidate);
+  }
+  if (count == 0) candidates.emplace_back(path);
+  return candidates;
+}
+
 // Without an entry: nothing of what was to be tried is there.
 LoopFiles::Found StaticHandler::find(http::Exchange& exchange, LoopFiles& files,
                                      bool may_block) const noexcept {
-  const std::string_view path =
-      root_.only_file.empty() ? exchange.path().substr(root_.strip) : std::string_view(root_.only_file);
+  const std::string_view path = pathOf(exchange);
   // Asked again after a wait, the exchange may have the path of what was found already.
   if (!root_.try_files.empty() && !exchange.isAnsweredAs())
     return findFirst(exchange, files, path, may_block);

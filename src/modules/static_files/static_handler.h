@@ -35,7 +35,12 @@ class StaticHandler final : public http::Handler {
                bool waited) const noexcept;
   void stream(http::Exchange& exchange, LoopFiles& files, const FileEntry& original,
               std::unique_ptr<FileEntry> form) const noexcept;
-  bool hasForms(http::Exchange& exchange, LoopFiles& files, FileEntry& original) const noexcept;
+  // Whether a form of a file lies beside it, or could be made.
+  enum class Forms : uint8_t { kNone, kSome, kLookedUp };
+  Forms formsOf(http::Exchange& exchange, LoopFiles& files, FileEntry& original,
+                bool may_block) const noexcept;
+  std::string_view pathOf(http::Exchange& exchange) const noexcept;
+  std::vector<std::string> candidatesOf(http::Exchange& exchange) const;
   static void serveMade(http::Exchange& exchange);
   static void serveWarmed(http::Exchange& exchange);
   static void refuseForNow(http::Exchange& exchange);

@@ -73,8 +73,10 @@ void StaticHandler::answerBest(http::Exchange& exchange, LoopFiles& files, FileE
                                        : tryMade(exchange, files, original, each.coding, attempt.waited);
     if (answered) return;
   }
-  if (accepted.takes(Coding::kIdentity) || !hasForms(exchange, files, original))
-    return answer(exchange, files, original);
+  if (accepted.takes(Coding::kIdentity)) return answer(exchange, files, original);
+  const Forms forms = formsOf(exchange, files, original, attempt.may_block);
+  if (forms == Forms::kLookedUp) return;
+  if (forms == Forms::kNone) return answer(exchange, files, original);
   if (auto* trace = exchange.trace())
     trace->note("Accept-Encoding takes none of the forms of this file: 406");
   http::ResponseHead head(406);
@@ -88,7 +90,7 @@ bool StaticHandler::trySidecar(http::Exchange& exchange, LoopFiles& files, FileE
   const LoopFiles::Asked asked{&exchange.route(), exchange.path()};
   LoopFiles::Found found = files.findSidecar(root_, original, coding, may_block, asked);
   if (found.cold) {
-    if (warmUp(exchange, fullPath(*found.entry), 0, found.entry->size, &serveWarmed)) return true;
+    if (files.lookUp(exchange, root_, {original.file_path}, &serveWarmed)) return true;
     if (exchange.context().tasks().hasThreads()) {
       refuseForNow(exchange);
       return true;
@@ -155,13 +157,17 @@ void StaticHandler::serveMade(http::Exchange& exchange) {
   static_cast<const StaticHandler&>(*exchange.route().handler).serve(exchange, {false, true});
 }
 
-bool StaticHandler::hasForms(http::Exchange& exchange, LoopFiles& files, FileEntry& original) const noexcept {
-  if (original.worth_coding) return true;
+StaticHandler::Forms StaticHandler::formsOf(http::Exchange& exchange, LoopFiles& files, FileEntry& original,
+                                            bool may_block) const noexcept {
+  if (original.worth_coding) return Forms::kSome;
   const LoopFiles::Asked asked{&exchange.route(), exchange.path()};
   for (const Coding coding : root_.precompressed) {
-    if (files.findSidecar(root_, original, coding, false, asked).entry != nullptr) return true;
+    const LoopFiles::Found found = files.findSidecar(root_, original, coding, may_block, asked);
+    if (found.cold && files.lookUp(exchange, root_, {original.file_path}, &serveWarmed))
+      return Forms::kLookedUp;
+    if (found.entry != nullptr && !found.cold) return Forms::kSome;
   }
-  return false;
+  return Forms::kNone;
 }
 
 }  // namespace roost::modules::static_files

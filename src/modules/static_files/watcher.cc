@@ -18,6 +18,10 @@ constexpr uint32_t kFolderMask = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_CRE
                                  IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR |
                                  IN_EXCL_UNLINK;
 constexpr uint32_t kFileMask = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF;
+// Steps lie in folders that may be busy (/tmp), so they hear of names only, not of what is written. What the
+// folder is watched for otherwise stays: one inode has one mask.
+constexpr uint32_t kSelfMask = IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_ADD;
+constexpr uint32_t kNameMask = kSelfMask | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO;
 // More than a full queue of the kernel's holds; what comes faster waits for the next round.
 constexpr int kMaxReads = 64;
 constexpr uint32_t kSelfGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED;
@@ -50,17 +54,37 @@ uint64_t Watcher::chargeOf(const Watch& watch) noexcept {
   return kNodes + 2 * (watch.path.size() + 1);
 }
 
-Watch* Watcher::acquire(uint32_t root_id, const std::string& base, std::string_view path, bool is_file,
+std::map<Watcher::Key, Watch>& Watcher::tableOf(Watch::Kind kind) noexcept {
+  switch (kind) {
+    case Watch::Kind::kFile:
+      return files_;
+    case Watch::Kind::kStep:
+      return steps_;
+    case Watch::Kind::kFolder:
+      break;
+  }
+  return folders_;
+}
+
+Watch* Watcher::acquire(uint32_t root_id, const std::string& base, std::string_view path, Watch::Kind kind,
                         Watch* parent) {
-  auto& table = is_file ? files_ : folders_;
+  auto& table = tableOf(kind);
   const auto [place, fresh] = table.try_emplace(Key(root_id, std::string(path)));
   Watch& watch = place->second;
   if (!fresh) {
     ++watch.uses;
     return &watch;
   }
-  const std::string full = base + std::string(path);
-  const int descriptor = loop_.sys().inotifyAdd(fd_, full.c_str(), is_file ? kFileMask : kFolderMask);
+  std::string full = base;
+  uint32_t mask = kind == Watch::Kind::kFile ? kFileMask : kFolderMask;
+  if (kind == Watch::Kind::kStep) {
+    mask = path.size() > base.size() + 1 ? kNameMask : kSelfMask;
+    watch.name_at = static_cast<uint32_t>(base.size() + 1);
+    if (full.empty()) full = "/";
+  } else {
+    full += path;
+  }
+  const int descriptor = loop_.sys().inotifyAdd(fd_, full.c_str(), mask);
   if (descriptor < 0) {
     if (descriptor == -ENOSPC) {
       LOG_EVERY_SECOND(WARN, "{}: cannot be watched for changes: fs.inotify.max_user_watches is reached",
@@ -71,7 +95,7 @@ Watch* Watcher::acquire(uint32_t root_id, const std::string& base, std::string_v
   }
   watch.root_id = root_id;
   watch.path = std::string(path);
-  watch.is_file = is_file;
+  watch.kind = kind;
   watch.descriptor = descriptor;
   watch.uses = 1;
   watch.parent = parent;
@@ -83,11 +107,11 @@ Watch* Watcher::acquire(uint32_t root_id, const std::string& base, std::string_v
 
 Watch* Watcher::watchFolder(uint32_t root_id, const std::string& base, std::string_view path) {
   if (fd_ < 0) return nullptr;
-  Watch* parent = acquire(root_id, base, "", false, nullptr);
+  Watch* parent = acquire(root_id, base, "", Watch::Kind::kFolder, nullptr);
   if (parent == nullptr) return nullptr;
   for (size_t slash = path.find('/', 1); !path.empty() && parent != nullptr;) {
     const std::string_view step = path.substr(0, slash);
-    Watch* watch = acquire(root_id, base, step, false, parent);
+    Watch* watch = acquire(root_id, base, step, Watch::Kind::kFolder, parent);
     release(parent);
     parent = watch;
     if (slash == std::string_view::npos) break;
@@ -97,7 +121,12 @@ Watch* Watcher::watchFolder(uint32_t root_id, const std::string& base, std::stri
 }
 
 Watch* Watcher::watchFile(uint32_t root_id, const std::string& base, std::string_view path) {
-  return fd_ < 0 ? nullptr : acquire(root_id, base, path, true, nullptr);
+  return fd_ < 0 ? nullptr : acquire(root_id, base, path, Watch::Kind::kFile, nullptr);
+}
+
+Watch* Watcher::watchStep(uint32_t root_id, const std::string& folder, const std::string& name) {
+  if (fd_ < 0) return nullptr;
+  return acquire(root_id, folder, folder + "/" + name, Watch::Kind::kStep, nullptr);
 }
 
 void Watcher::release(Watch* watch) noexcept {
@@ -112,8 +141,7 @@ void Watcher::release(Watch* watch) noexcept {
     }
     if (only) loop_.sys().inotifyRemove(fd_, watch->descriptor);
     bytes_ -= chargeOf(*watch);
-    auto& table = watch->is_file ? files_ : folders_;
-    table.erase(Key(watch->root_id, watch->path));
+    tableOf(watch->kind).erase(Key(watch->root_id, watch->path));
     watch = parent;
   }
 }
@@ -142,15 +170,23 @@ void Watcher::dispatch(int descriptor, uint32_t mask, std::string_view name) noe
   struct Told {
     uint32_t root_id;
     std::string path;
-    bool is_file;
+    Watch::Kind kind;
+    uint32_t name_at;
   };
   std::vector<Told> told;
   const auto [first, last] = by_descriptor_.equal_range(descriptor);
   for (auto it = first; it != last; ++it) {
-    told.push_back({it->second->root_id, it->second->path, it->second->is_file});
+    const Watch& watch = *it->second;
+    told.push_back({watch.root_id, watch.path, watch.kind, watch.name_at});
   }
   for (const Told& what : told) {
-    if (what.is_file) {
+    if (what.kind == Watch::Kind::kStep) {
+      const std::string_view step = std::string_view(what.path).substr(what.name_at);
+      const bool moved = name.empty() ? (mask & kSelfGone) != 0 : step == name && (mask & kNameMask) != 0;
+      if (moved) listener_.onRootMoved(what.root_id);
+      continue;
+    }
+    if (what.kind == Watch::Kind::kFile) {
       const size_t slash = what.path.rfind('/');
       listener_.onChange(what.root_id, what.path.substr(0, slash), what.path.substr(slash + 1));
       continue;
@@ -161,7 +197,7 @@ void Watcher::dispatch(int descriptor, uint32_t mask, std::string_view name) noe
     }
     listener_.onChange(what.root_id, what.path, name);
     const std::string below = what.path + "/" + std::string(name);
-    if (folders_.count(Key(what.root_id, below)) > 0) listener_.onChangeBelow(what.root_id, below);
+    if (watches(what.root_id, below)) listener_.onChangeBelow(what.root_id, below);
   }
 }
 

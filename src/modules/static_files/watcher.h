@@ -13,15 +13,17 @@
 
 namespace roost::modules::static_files {
 
-// A folder (or a file that may change under another name than its own) that the kernel tells the changes of.
-// Owned by a Watcher.
+// A folder, a file that may change under another name than its own, or a step on the way to a root, that the
+// kernel tells the changes of. Owned by a Watcher.
 class Watch {
  private:
   friend class Watcher;
+  enum class Kind : uint8_t { kFolder, kFile, kStep };
   uint32_t root_id = 0;
-  std::string path;  // below the root: "" or "/a/b"
-  bool is_file = false;
-  int descriptor = -1;  // inotify's
+  std::string path;  // below the root: "" or "/a/b"; of a step: its key
+  Kind kind = Kind::kFolder;
+  uint32_t name_at = 0;  // of a step: where in `path` its name begins, which is empty for the folder itself
+  int descriptor = -1;   // inotify's
   uint32_t uses = 0;
   Watch* parent = nullptr;
 };
@@ -33,6 +35,8 @@ class WatchListener {
   virtual void onChange(uint32_t root_id, std::string_view folder, std::string_view name) noexcept = 0;
   // Everything at and below `path` may have changed.
   virtual void onChangeBelow(uint32_t root_id, std::string_view path) noexcept = 0;
+  // The way to a root has changed: its name may lead to another folder.
+  virtual void onRootMoved(uint32_t root_id) noexcept = 0;
   // Changes were lost.
   virtual void onOverflow() noexcept = 0;
 
@@ -62,10 +66,18 @@ class Watcher final : public event::IoHandler {
   // Watches the file itself that `path` leads to: behind a link, or with further names elsewhere. REQUIRES:
   // it is no folder (one inode has one mask).
   Watch* watchFile(uint32_t root_id, const std::string& base, std::string_view path);
+  // Watches a step on the way to a root: `name` in `folder` ("" is "/") comes, goes or is replaced; or, where
+  // `name` is empty, the folder itself is moved or removed.
+  Watch* watchStep(uint32_t root_id, const std::string& folder, const std::string& name);
+  // Whether watchFolder() would ask the kernel nothing, since the folder is being watched.
+  bool watches(uint32_t root_id, std::string_view path) const {
+    return folders_.count(Key(root_id, std::string(path))) > 0;
+  }
   void release(Watch* watch) noexcept;
 
   // Memory that the watches take, the kernel's not counted.
   uint64_t bytes() const noexcept { return bytes_; }
+  // How many folders and files below the roots are watched.
   size_t size() const noexcept { return folders_.size() + files_.size(); }
 
   void onIo(uint32_t events) noexcept override;
@@ -73,8 +85,9 @@ class Watcher final : public event::IoHandler {
  private:
   static uint64_t chargeOf(const Watch& watch) noexcept;
   using Key = std::pair<uint32_t, std::string>;
-  Watch* acquire(uint32_t root_id, const std::string& base, std::string_view path, bool is_file,
+  Watch* acquire(uint32_t root_id, const std::string& base, std::string_view path, Watch::Kind kind,
                  Watch* parent);
+  std::map<Key, Watch>& tableOf(Watch::Kind kind) noexcept;
   void dispatch(int descriptor, uint32_t mask, std::string_view name) noexcept;
 
   event::Loop& loop_;
@@ -82,6 +95,7 @@ class Watcher final : public event::IoHandler {
   int fd_ = -1;
   std::map<Key, Watch> folders_;
   std::map<Key, Watch> files_;
+  std::map<Key, Watch> steps_;
   std::unordered_multimap<int, Watch*> by_descriptor_;  // one inode may have several names
   uint64_t bytes_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <list>
 #include <random>
+#include <set>
 #include <string>
 
 #include "support/temp_file.h"
@@ -155,6 +156,29 @@ TEST_CASE("file cache: names that do not exist cannot push the files out", "[sta
   CHECK(cache.find(1, "/f0") != nullptr);
 }
 
+TEST_CASE("file cache: what lies below a folder, and nothing else", "[static_files]") {
+  Keeper keeper;
+  FileCache cache(1 << 20, 100, keeper);
+  const std::vector<std::string> below = {"/a/b",     "/a/b/",    "/a/b/c", "/a/b/c/",
+                                          "/a/b/c/d", "/a/b/-/x", "/a/b/~"};
+  const std::vector<std::string> beside = {"/",     "/a",      "/a/",     "/a/c",   "/a/b-c", "/a/b-c/d",
+                                           "/a/b0", "/a/b0/x", "/a/b./x", "/b/a/b", "/a/bb/c"};
+  for (const auto* paths : {&below, &beside}) {
+    for (const std::string& path : *paths) cache.insert(entryOf(path));
+  }
+  cache.insert(entryOf("/a/b/c", 2));
+  cache.eraseBelow(1, "/a/b");
+  std::sort(keeper.left.begin(), keeper.left.end());
+  std::vector<std::string> expected = below;
+  std::sort(expected.begin(), expected.end());
+  CHECK(keeper.left == expected);
+  CHECK(cache.find(2, "/a/b/c") != nullptr);
+  cache.eraseBelow(1, "");
+  CHECK(cache.size() == 1);
+  cache.eraseBelow(2, "");
+  CHECK(cache.bytes() == 0);
+}
+
 // Random operations beside a list that is kept in plain order of use.
 TEST_CASE("file cache: does as a simple model does", "[static_files]") {
   struct Model {
@@ -168,8 +192,12 @@ TEST_CASE("file cache: does as a simple model does", "[static_files]") {
     }
     uint64_t bytes() const {
       uint64_t sum = 0;
-      for (const auto& item : recent) sum += item.second;
-      return sum;
+      std::set<std::string> folders;
+      for (const auto& [path, charge] : recent) {
+        sum += charge;
+        folders.insert(path.substr(0, path.rfind('/')));
+      }
+      return sum + folders.size() * FileCache::kFolderBytes;
     }
   };
   constexpr uint64_t kMaxBytes = 400'000;

@@ -279,6 +279,115 @@ TEST_CASE("loop files: a root that is swapped is noticed in time, whatever was a
   CHECK(f.get("/a") == "anew");
 }
 
+// Two loops on one simulated kernel.
+struct TwoLoops {
+  TempFolder home;
+  SharedFiles shared;
+  RootOptions root;
+  http::MimeTable mime;
+  Fixture one, two;
+  TwoLoops(CacheOptions options, size_t threads) : one(options, threads), two(options, threads) {
+    for (const char* version : {"/v1", "/v2"}) {
+      home.makeFolder(version);
+      home.write(std::string(version) + "/a", version);
+    }
+    home.link("v1", "/current");
+    for (Fixture* f : {&one, &two}) {
+      f->root.folder = home.at("/current");
+      f->files = std::make_unique<LoopFiles>(f->context, options, shared);
+      REQUIRE(f->get("/a") == "/v1");
+    }
+  }
+  void swap(const char* target) {
+    home.link(target, "/next");
+    home.rename("/next", "/current");
+  }
+};
+
+TEST_CASE("loop files: a swapped root is another one at once, on every loop", "[static_files]") {
+  TwoLoops loops({}, 0);
+  for (const char* target : {"v2", "v1", "v2"}) {
+    loops.swap(target);
+    CHECK(loops.one.get("/a") == std::string("/") + target);
+    CHECK(loops.two.get("/a") == std::string("/") + target);
+  }
+  // Gone for a moment: what is open stays in use, until the name is there again.
+  loops.home.remove("/current");
+  CHECK(loops.one.get("/a") == "/v2");
+  loops.home.link("v1", "/current");
+  CHECK(loops.one.get("/a") == "/v1");
+  CHECK(loops.two.get("/a") == "/v1");
+}
+
+TEST_CASE("loop files: the loop that finds a root swapped by time tells the others", "[static_files]") {
+  TwoLoops loops(withoutInotify(), 0);
+  loops.swap("v2");
+  CHECK(loops.one.get("/a") == "/v1");
+  loops.one.net.sys.advanceMs(2001);
+  CHECK(loops.one.get("/a") == "/v2");
+  CHECK(loops.two.get("/a") == "/v2");  // whose own time has not come
+}
+
+TEST_CASE("loop files: a swapped root that nobody knows yet is not answered for from the old one",
+          "[static_files]") {
+  TwoLoops loops({}, 1);
+  loops.swap("v2");
+  loops.one.net.sys.setColdNames(true);
+  CHECK(loops.one.get("/a") == "cold");
+  CHECK(loops.one.get("/a", true) == "/v2");
+  CHECK(loops.one.get("/a") == "/v2");
+}
+
+TEST_CASE("loop files: a link behind a link that is the root's", "[static_files]") {
+  TwoLoops loops({}, 0);
+  Fixture f;
+  loops.home.makeFolder("/far");
+  loops.home.link("../current", "/far/middle");
+  loops.home.link(loops.home.at("/far/middle"), "/root");
+  f.root.folder = loops.home.at("/root");
+  CHECK(f.get("/a") == "/v1");
+  loops.swap("v2");
+  CHECK(f.get("/a") == "/v2");
+  loops.home.link("../v1", "/far/next");
+  loops.home.rename("/far/next", "/far/middle");
+  CHECK(f.get("/a") == "/v1");
+  loops.swap("v1");
+  loops.swap("v2");  // not on the way any more
+  CHECK(f.get("/a") == "/v1");
+}
+
+TEST_CASE("loop files: names that the kernel does not know are not waited for", "[static_files]") {
+  Fixture f({}, 1);
+  f.folder.makeFolder("/sub");
+  f.folder.write("/sub/a", "text");
+  CHECK(f.get("/sub/a") == "text");  // the kernel knows
+  f.folder.write("/sub/b", "text");
+  f.net.sys.setColdNames(true);
+  CHECK(f.get("/sub/a") == "text");  // known here
+  CHECK(f.get("/sub/b") == "cold");
+  CHECK(f.get("/sub/") == "cold");
+  CHECK(f.get("/none/c") == "cold");
+  CHECK(f.files->watcher().size() == 2);  // nothing has been left behind
+  CHECK(f.get("/sub/b", true) == "text");
+  CHECK(f.get("/sub/b") == "text");
+  CHECK(f.get("/none/c", true) == "404");
+  CHECK(f.get("/none/d") == "404");  // its folder is known to be missing
+}
+
+TEST_CASE("loop files: a root that cannot be looked at without waiting stays in use meanwhile",
+          "[static_files]") {
+  Fixture f({}, 1);
+  f.folder.write("/a", "text");
+  CHECK(f.get("/a") == "text");
+  f.net.sys.setColdNames(true);
+  f.net.sys.advanceMs(2001);
+  CHECK(f.get("/b") == "cold");
+  CHECK(f.get("/a", true) == "text");
+  f.tasks.stop();
+  f.net.settle();
+  CHECK(f.get("/a") == "text");
+}
+
 TEST_CASE("loop files: a tag is weak until the file has been still", "[static_files]") {
   Fixture f;
   f.folder.write("/a", "text");

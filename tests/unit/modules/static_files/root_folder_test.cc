@@ -9,6 +9,7 @@ namespace roost::modules::static_files {
 namespace {
 
 using test::Call;
+using Look = RootFolder::Look;
 
 struct RootFixture {
   TempFolder outside;
@@ -28,12 +29,12 @@ struct RootFixture {
     folder.link("sub/../../" + outside.path().substr(5) + "/secret", "/up");
     folder.link("loop", "/loop");
     ::mkfifo(folder.at("/fifo").c_str(), 0600);
-    root.refresh(0, 1000);
+    root.refresh(0, 1000, true);
   }
   bool linked = false;
   // 0 or the errno.
   int open(const char* path, SymlinkPolicy policy) {
-    const int fd = root.open(path, policy, linked);
+    const int fd = root.open(path, policy, true, linked);
     if (fd < 0) return -fd;
     sys.closeFd(fd);
     return 0;
@@ -114,21 +115,21 @@ TEST_CASE("root folder: notices that its name means another folder", "[static_fi
   folder.link("v1", "/current");
   RootFolder root(sys, folder.at("/current"));
   bool linked = false;
-  CHECK(root.refresh(0, 1000));
-  CHECK_FALSE(root.refresh(1000, 1000));
+  CHECK(root.refresh(0, 1000, true) == Look::kFirst);
+  CHECK(root.refresh(1000, 1000, true) == Look::kSame);
   folder.link("v2", "/next");
   folder.rename("/next", "/current");
-  CHECK_FALSE(root.refresh(1999, 1000));  // not yet
-  CHECK(root.refresh(2000, 1000));
-  CHECK(root.open("only_in/v1", SymlinkPolicy::kWithin, linked) == -ENOENT);
+  CHECK(root.refresh(1999, 1000, true) == Look::kSame);  // not yet
+  CHECK(root.refresh(2000, 1000, true) == Look::kMoved);
+  CHECK(root.open("only_in/v1", SymlinkPolicy::kWithin, true, linked) == -ENOENT);
   folder.remove("/current");
   folder.link("v1", "/current");
   root.expire();
-  CHECK(root.refresh(2001, 1000));
+  CHECK(root.refresh(2001, 1000, true) == Look::kMoved);
   // Gone for a moment: what is open stays in use.
   folder.remove("/current");
-  CHECK_FALSE(root.refresh(5000, 1000));
-  const int fd = root.open("only_in", SymlinkPolicy::kWithin, linked);
+  CHECK(root.refresh(5000, 1000, true) == Look::kSame);
+  const int fd = root.open("only_in", SymlinkPolicy::kWithin, true, linked);
   CHECK(fd == -ENOENT);
   CHECK(sys.openFds() == 1);
 }
@@ -140,16 +141,89 @@ TEST_CASE("root folder: says why it cannot be opened, and tries again", "[static
   RootFolder root(sys, folder.path());
   bool linked = false;
   sys.failNth(Call::kOpen, 1, EMFILE);
-  CHECK_FALSE(root.refresh(0, 1000));
-  CHECK(root.open("file", SymlinkPolicy::kWithin, linked) == -EMFILE);
-  CHECK(root.refresh(1, 1000));
-  const int fd = root.open("file", SymlinkPolicy::kWithin, linked);
+  CHECK(root.refresh(0, 1000, true) == Look::kSame);
+  CHECK(root.open("file", SymlinkPolicy::kWithin, true, linked) == -EMFILE);
+  CHECK(root.refresh(1, 1000, true) == Look::kFirst);
+  const int fd = root.open("file", SymlinkPolicy::kWithin, true, linked);
   REQUIRE(fd >= 0);
   sys.closeFd(fd);
 
   RootFolder missing(sys, folder.at("/missing"));
-  missing.refresh(0, 1000);
-  CHECK(missing.open("file", SymlinkPolicy::kWithin, linked) == -ENOENT);
+  missing.refresh(0, 1000, true);
+  CHECK(missing.open("file", SymlinkPolicy::kWithin, true, linked) == -ENOENT);
+}
+
+TEST_CASE("root folder: without leave to wait only names that the kernel knows are opened",
+          "[static_files]") {
+  RootFixture f;
+  f.folder.link(f.folder.at("/file"), "/absolute");
+  f.sys.setColdNames(true);
+  for (const char* path : {"file", "sub/file", "near", "absolute", "far", "missing"}) {
+    CHECK(f.root.open(path, SymlinkPolicy::kWithin, false, f.linked) == -EAGAIN);
+  }
+  CHECK(f.root.refresh(2000, 1000, false) == Look::kCold);
+  CHECK(f.root.isCold());
+  CHECK(f.root.isOpen());
+  CHECK(f.open("file", SymlinkPolicy::kWithin) == 0);  // with leave
+  CHECK(f.root.refresh(2000, 1000, true) == Look::kSame);
+  f.sys.setColdNames(false);
+  CHECK_FALSE(f.root.isCold());
+  const int fd = f.root.open("file", SymlinkPolicy::kWithin, false, f.linked);
+  REQUIRE(fd >= 0);
+  f.sys.closeFd(fd);
+}
+
+TEST_CASE("root folder: a kernel that cannot be asked for what it knows is asked as before",
+          "[static_files]") {
+  RootFixture f;
+  f.sys.failNth(Call::kOpen, 1, EINVAL);
+  for (int i = 0; i < 2; ++i) {
+    f.sys.resetCounts();
+    const int fd = f.root.open("file", SymlinkPolicy::kWithin, false, f.linked);
+    REQUIRE(fd >= 0);
+    f.sys.closeFd(fd);
+  }
+  CHECK(f.sys.calls(Call::kOpen) == 1);  // it has been told once
+}
+
+TEST_CASE("root folder: a file of another machine is never opened without leave to wait", "[static_files]") {
+  TempFolder folder;
+  folder.write("/file", "1");
+  test::SimSys sys;
+  sys.setFileSystem(0x6969);  // NFS
+  RootFolder root(sys, folder.path());
+  bool linked = false;
+  CHECK(root.refresh(0, 1000, false) == Look::kFirst);
+  CHECK(root.open("file", SymlinkPolicy::kWithin, false, linked) == -EAGAIN);
+  const int fd = root.open("file", SymlinkPolicy::kWithin, true, linked);
+  REQUIRE(fd >= 0);
+  sys.closeFd(fd);
+}
+
+TEST_CASE("root folder: within counts where a link leads, not what it looks like", "[static_files]") {
+  RootFixture f;
+  const std::string own = "../" + f.folder.path().substr(5);  // leaves the root and comes back
+  f.folder.link(f.folder.at("/file"), "/absolute");
+  f.folder.link(f.folder.at("/sub"), "/absolute_folder");
+  f.folder.link(f.folder.path(), "/itself");
+  f.folder.link(own + "/file", "/around");
+  f.folder.link(f.folder.at("/absolute"), "/twice");
+  f.folder.link(f.folder.at("/none"), "/dangling");
+  f.folder.link(f.folder.path() + "x", "/longer");
+  std::filesystem::create_directory(f.folder.path() + "x");
+  using P = SymlinkPolicy;
+  for (const char* path : {"absolute", "absolute_folder/file", "absolute_folder", "itself", "itself/sub/file",
+                           "around", "twice"}) {
+    CAPTURE(path);
+    CHECK(f.open(path, P::kWithin) == 0);
+    CHECK(f.linked);
+    CHECK(f.open(path, P::kNone) != 0);
+  }
+  for (const char* path : {"far", "far_folder/secret", "up", "longer"})
+    CHECK(f.open(path, P::kWithin) == EXDEV);
+  CHECK(f.open("dangling", P::kWithin) == ENOENT);
+  CHECK(f.sys.openFds() == 1);
+  std::filesystem::remove(f.folder.path() + "x");
 }
 
 }  // namespace

@@ -4,9 +4,12 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
 #include <new>
 #include <string>
+#include <tuple>
 
 #include "unit/modules/static_files/fixture.h"
 
@@ -53,6 +56,85 @@ namespace {
 using test::Call;
 using test::ParsedAnswer;
 using test::SimPeer;
+
+TEST_CASE("static: a change is known to a connection that comes within the same batch of events",
+          "[static_files]") {
+  StaticServer server;
+  server.folder.write("/a", "old");
+  server.start();
+  CHECK(server.get("/a").body == "old");
+  test::SimPeer late;
+  server.net.loop().post(event::makeTask([&] {
+    server.folder.write("/a", "new");
+    const auto [fd, peer] = server.net.sys.connectedPair();
+    late = peer;
+    late.write(StaticServer::request("GET", "/a"));
+    server.net.io().adopt({fd, test::SimLoop::address("127.0.0.1"), 0});
+  }));
+  server.net.settle();
+  CHECK(test::parseAnswers(late.read()).answers.at(0).body == "new");
+}
+
+TEST_CASE("static: names that the kernel does not know are looked up by a task thread", "[static_files]") {
+  StaticServer server({}, 1);
+  server.root.precompressed.add(http::Coding::kGzip);
+  server.folder.makeFolder("/sub");
+  server.folder.write("/sub/index.html", "text");
+  server.folder.write("/sub/index.html.gz", "coded");
+  server.start();
+  server.net.sys.setColdNames(true);
+  const char* const kGzip = "Accept-Encoding: gzip\r\n";
+  for (const auto& [path, fields, status, body] :
+       {std::tuple{"/sub/", "", 200, "text"}, std::tuple{"/sub/index.html", kGzip, 200, "coded"},
+        std::tuple{"/missing", "", 404, ""}, std::tuple{"/none/a", "", 404, ""}}) {
+    CAPTURE(path);
+    server.holdTasks();
+    test::SimPeer peer = server.send(StaticServer::request("GET", path, fields));
+    CHECK(peer.readable() == 0);  // the loop has not gone to the disk itself
+    server.finishTasks();
+    for (int i = 0; i < 3 && peer.readable() == 0; ++i) server.finishTasks();
+    const test::ParsedAnswer answer = test::parseAnswers(peer.read()).answers.at(0);
+    CHECK(answer.status == status);
+    if (status == 200) CHECK(answer.body == body);
+  }
+  // Known now.
+  server.net.sys.resetCounts();
+  CHECK(server.get("/sub/").body == "text");
+  CHECK(server.get("/missing").status == 404);
+  CHECK(server.net.sys.calls(test::Call::kOpen) == 0);
+}
+
+TEST_CASE("static: a root that hangs leaves task threads to others, and its queue is bounded",
+          "[static_files]") {
+  event::TaskPool tasks(3, 64);
+  const auto lookups = std::make_shared<Lookups>();
+  Gate gate;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int done = 0;
+  const auto ask = [&](uint32_t root_id, bool hangs) {
+    Lookup lookup;
+    lookup.root_id = root_id;
+    lookup.folder = "/";
+    lookup.done = event::makeTask([&, hangs] {
+      if (hangs) gate.wait();
+      const std::lock_guard<std::mutex> lock(mutex);
+      ++done;
+      changed.notify_all();
+    });
+    return lookups->ask(tasks, realSys(), std::move(lookup));
+  };
+  size_t taken = 0;
+  while (ask(1, true)) ++taken;
+  CHECK(taken >= Lookups::kMaxWaiting);
+  CHECK(taken <= Lookups::kMaxWaiting + 2);
+  CHECK(ask(2, false));
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, [&] { return done > 0; });  // the other root's, on the thread that is left
+  lock.unlock();
+  gate.open();
+  tasks.stop();
+}
 
 TEST_CASE("static handler: a small file, whole and in part", "[static_files]") {
   StaticServer server;

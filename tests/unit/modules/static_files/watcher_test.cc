@@ -19,6 +19,7 @@ struct Heard final : WatchListener {
   void onChangeBelow(uint32_t root_id, std::string_view path) noexcept override {
     add(std::to_string(root_id) + ":" + std::string(path) + "*");
   }
+  void onRootMoved(uint32_t root_id) noexcept override { add(std::to_string(root_id) + ":moved"); }
   void onOverflow() noexcept override { ++overflows; }
   void add(const std::string& what) {
     if (changes.empty() || changes.back() != what) changes.push_back(what);
@@ -157,6 +158,51 @@ TEST_CASE("watcher: watches a file that has another name", "[static_files]") {
   f.watcher.release(file);
   f.watcher.release(folder);
   CHECK(f.watcher.size() == 0);
+}
+
+TEST_CASE("watcher: a step on the way to a root hears of its name alone", "[static_files]") {
+  WatcherFixture f;
+  f.folder.makeFolder("/v1");
+  f.folder.link("v1", "/current");
+  Watch* link = f.watcher.watchStep(1, f.folder.path(), "current");
+  Watch* self = f.watcher.watchStep(1, f.folder.at("/v1"), "");
+  REQUIRE(link != nullptr);
+  REQUIRE(self != nullptr);
+  f.folder.write("/other", "1");
+  f.folder.write("/v1/file", "1");
+  f.folder.setTime("/v1", 1);
+  f.listen();
+  CHECK(f.heard.changes.empty());
+  f.folder.link("v1", "/next");
+  f.folder.rename("/next", "/current");
+  f.listen();
+  CHECK(f.heard.changes == std::vector<std::string>{"1:moved"});
+  f.folder.remove("/current");
+  f.listen();
+  CHECK(f.heard.has("1:moved"));
+  f.folder.link("v1", "/current");
+  f.listen();
+  CHECK(f.heard.has("1:moved"));
+  f.folder.rename("/v1", "/v2");
+  f.listen();
+  CHECK(f.heard.has("1:moved"));
+  f.watcher.release(link);
+  f.watcher.release(self);
+  CHECK(f.watcher.bytes() == 0);
+}
+
+TEST_CASE("watcher: a folder is watched for its files whoever watches it as a step", "[static_files]") {
+  WatcherFixture f;
+  f.folder.write("/a", "1");
+  const bool step_first = GENERATE(true, false);
+  Watch* step = step_first ? f.watcher.watchStep(2, f.folder.path(), "") : nullptr;
+  Watch* folder = f.watch("");
+  if (!step_first) step = f.watcher.watchStep(2, f.folder.path(), "");
+  f.folder.write("/a", "2");
+  f.listen();
+  CHECK(f.heard.has("1:|a"));
+  f.watcher.release(folder);
+  f.watcher.release(step);
 }
 
 TEST_CASE("watcher: uses are counted", "[static_files]") {

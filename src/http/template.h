@@ -24,7 +24,8 @@ enum class Escape : uint8_t {
   kUriHost,
   kUriPath,
   kUriQuery,
-  kUri  // is URI text already: only what may not stand in one is encoded
+  kUri,    // is URI text already: only what may not stand in one is encoded
+  kScript  // within a string of JavaScript, whichever quotes it has
 };
 
 // Appends `value`, escaped.

@@ -31,15 +31,36 @@ void appendEncoded(std::string& out, std::string_view value, Keep&& keep) {
   }
 }
 
-// Within a string's quotes.
+// Within a string's quotes. "</script>" would end a script that holds it.
 void appendJsonText(std::string& out, std::string_view value) {
   std::string quoted;
   appendJson(quoted, value);
   for (const char c : std::string_view(quoted).substr(1, quoted.size() - 2)) {
     if (c == '<') {
-      out += "\\u003c";  // "</script>" would end a script that holds it
+      out += "\\u003c";
     } else {
       out += c;
+    }
+  }
+}
+
+// JavaScript has two more kinds of quotes than JSON, one of them with "${", and once had two more line ends.
+void appendScriptText(std::string& out, std::string_view value) {
+  std::string text;
+  appendJsonText(text, value);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = std::string_view(text).substr(i, 3);
+    if (rest[0] == '\'') {
+      out += "\\u0027";
+    } else if (rest[0] == '`') {
+      out += "\\u0060";
+    } else if (rest[0] == '$') {
+      out += "\\u0024";
+    } else if (rest == "\u2028" || rest == "\u2029") {
+      out += rest == "\u2028" ? "\\u2028" : "\\u2029";
+      i += 2;
+    } else {
+      out += rest[0];
     }
   }
 }
@@ -81,6 +102,8 @@ void appendEscaped(std::string& out, std::string_view value, Escape escape) {
       return appendHtml(out, value);
     case Escape::kJson:
       return appendJsonText(out, value);
+    case Escape::kScript:
+      return appendScriptText(out, value);
     case Escape::kUriHost:
       return appendEncoded(out, value, isUnreserved);
     case Escape::kUriPath:

@@ -34,7 +34,8 @@ http::Escape escapeFor(std::string_view content_type) noexcept {
   std::string lower(content_type);
   for (char& c : lower) c = http::lowerAscii(c);
   const auto names = [&lower](std::string_view word) { return lower.find(word) != std::string::npos; };
-  if (names("json") || names("javascript")) return http::Escape::kJson;
+  if (names("javascript") || names("ecmascript")) return http::Escape::kScript;
+  if (names("json")) return http::Escape::kJson;
   return names("html") || names("xml") ? http::Escape::kHtml : http::Escape::kNone;
 }
 

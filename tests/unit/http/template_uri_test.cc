@@ -80,6 +80,12 @@ TEST_CASE("template: values in HTML and JSON", "[template]") {
   CHECK(json == "\\\"\\\\\\u000a\\u003c/script>\\u007f");
 }
 
+TEST_CASE("template: a value leaves no string of a script", "[template]") {
+  std::string script;
+  appendEscaped(script, "'\"`${x}\\</script>\u2028\u2029\xc3\xa9\n", Escape::kScript);
+  CHECK(script == "\\u0027\\\"\\u0060\\u0024{x}\\\\\\u003c/script>\\u2028\\u2029\xc3\xa9\\u000a");
+}
+
 TEST_CASE("template: groups of an expression are names", "[template]") {
   const PathRegex regex = PathRegex::compile("^/go/(\\w+)/(?P<tail>.*)$").value();
   const Template made = Template::compile("{1}-{tail}-{a}-{method}", {"1", "tail", "a"}).value();

@@ -8,8 +8,8 @@
 
 namespace roost::log {
 
-Stream::Stream(detail::Output& output, std::unique_ptr<RecordFormat> format) noexcept
-    : site_{Level::kInfo, {}, nullptr, this}, output_(&output), format_(std::move(format)) {}
+Stream::Stream(detail::Output& output, std::unique_ptr<RecordFormat> format, bool blocks) noexcept
+    : site_{Level::kInfo, {}, nullptr, this}, blocks_(blocks), output_(&output), format_(std::move(format)) {}
 
 Result<std::shared_ptr<Stream>> Stream::open(const StreamOptions& options,
                                              std::unique_ptr<RecordFormat> format) {
@@ -62,7 +62,8 @@ Result<std::shared_ptr<Stream>> Logger::openStream(const StreamOptions& options,
   output.sink.setRolling(file);
   output.flush_interval_ns = options.flush_second * kNsPerSecond;
   ++output.streams;
-  std::unique_ptr<Stream, Stream::Freed> stream(new Stream(output, std::move(format)));
+  std::unique_ptr<Stream, Stream::Freed> stream(
+      new Stream(output, std::move(format), options.on_full == OnFull::kBlock));
   Stream* const held = stream.get();
   streams_.push_back(std::move(stream));
   return std::shared_ptr<Stream>(held, [](Stream* gone) { Logger::instance().retire(*gone); });

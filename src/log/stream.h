@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "log/front.h"
+#include "log/options.h"
 
 namespace roost::log {
 
@@ -21,11 +22,12 @@ class Logger;
 }  // namespace detail
 
 struct StreamOptions {
-  std::string path;              // of the file; its folder is made where missing
-  uint64_t roll_size_bytes = 0;  // a file that would grow beyond this is rolled; 0: never for its size
-  bool roll_daily = false;       // the first line of another day (UTC) begins another file
-  int flush_second = 1;          // a line waits at most this long before it is written
-  int keep_files = 0;            // rolled files kept, oldest removed first; 0: all
+  std::string path;                // of the file; its folder is made where missing
+  uint64_t roll_size_bytes = 0;    // a file that would grow beyond this is rolled; 0: never for its size
+  bool roll_daily = false;         // the first line of another day (UTC) begins another file
+  int flush_second = 1;            // a line waits at most this long before it is written
+  int keep_files = 0;              // rolled files kept, oldest removed first; 0: all
+  OnFull on_full = OnFull::kDrop;  // when a thread's ring is full
 };
 
 // Makes lines of a stream's records. Owned by its stream; called by one thread at a time, the log thread
@@ -56,8 +58,8 @@ class Stream {
   static constexpr size_t kMaxRecordBytes = 4000;
 
   // Calls fill(char*), which fills in `bytes` bytes, aligned as detail::kRecordAlign says. No lock and no
-  // allocation; a record that finds the thread's ring full is dropped and counted, or waits, as the log's
-  // options say. REQUIRES: bytes <= kMaxRecordBytes.
+  // allocation; a record that finds the thread's ring full is dropped and counted, or its caller waits, as
+  // the stream's options say. REQUIRES: bytes <= kMaxRecordBytes.
   template <class Fill>
   void write(size_t bytes, Fill&& fill) noexcept {
     detail::ThreadBuffer* const buffer = detail::currentBuffer();
@@ -68,7 +70,7 @@ class Stream {
       return;
     }
     const size_t record_bytes = detail::recordBytes(bytes);
-    char* const to = buffer->reserve(record_bytes);
+    char* const to = buffer->reserve(record_bytes, blocks_);
     if (to == nullptr) return;
     const detail::RecordHead head{&site_, detail::stampNow(), static_cast<uint32_t>(record_bytes), 0};
     std::memcpy(to, &head, sizeof head);
@@ -79,7 +81,7 @@ class Stream {
 
  private:
   friend class detail::Logger;
-  Stream(detail::Output& output, std::unique_ptr<RecordFormat> format) noexcept;
+  Stream(detail::Output& output, std::unique_ptr<RecordFormat> format, bool blocks) noexcept;
   ~Stream() = default;
   struct Freed {
     void operator()(Stream* stream) const noexcept { delete stream; }
@@ -87,6 +89,7 @@ class Stream {
   void writeDirectly(const char* record) noexcept;
 
   const detail::Site site_;
+  const bool blocks_;
   detail::Output* output_;  // under the Logger's lock; null: nobody holds the stream any more
   const std::unique_ptr<RecordFormat> format_;
   Stream* next_retired_ = nullptr;

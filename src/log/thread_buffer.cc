@@ -41,9 +41,13 @@ ThreadBuffer::ThreadBuffer(size_t capacity_bytes, uint32_t ring_generation, bool
       block_when_full_(block) {}
 
 bool ThreadBuffer::makeRoom(size_t bytes) noexcept {
+  return makeRoom(bytes, block_when_full_);
+}
+
+bool ThreadBuffer::makeRoom(size_t bytes, bool block) noexcept {
   for (;;) {
     if (tryMakeRoom(bytes)) return true;
-    if (!block_when_full_) {
+    if (!block) {
       dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       return false;
     }

@@ -35,8 +35,14 @@ class alignas(64) ThreadBuffer {
     if (position_ + bytes > free_until_) {
       if (!makeRoom(bytes)) return nullptr;
     }
-    fetchForWriting(data_.get() + ((position_ + kFetchAhead) & mask_));
-    return data_.get() + (position_ & mask_);
+    return room();
+  }
+  // The same, but `block` says whether it waits where the ring is full.
+  char* reserve(size_t bytes, bool block) noexcept {
+    if (position_ + bytes > free_until_) {
+      if (!makeRoom(bytes, block)) return nullptr;
+    }
+    return room();
   }
   // Writer. Hands over what was reserved.
   void commit(size_t bytes) noexcept {
@@ -96,7 +102,12 @@ class alignas(64) ThreadBuffer {
 #endif
   }
 
+  char* room() noexcept {
+    fetchForWriting(data_.get() + ((position_ + kFetchAhead) & mask_));
+    return data_.get() + (position_ & mask_);
+  }
   bool makeRoom(size_t bytes) noexcept;
+  bool makeRoom(size_t bytes, bool block) noexcept;
   bool tryMakeRoom(size_t bytes) noexcept;
   void waitForRoom() noexcept;
 

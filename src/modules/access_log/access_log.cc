@@ -110,6 +110,7 @@ log::StreamOptions streamOptions(config::Node node) {
   options.roll_size_bytes = static_cast<uint64_t>(node["roll_size"].asInt());
   options.roll_daily = node["roll_daily"].asBool();
   options.flush_second = static_cast<int>(node["flush_second"].asInt());
+  options.on_full = node["on_full"].asString() == "block" ? log::OnFull::kBlock : log::OnFull::kDrop;
   options.keep_files = static_cast<int>(node["keep_files"].asInt());
   return options;
 }

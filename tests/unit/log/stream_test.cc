@@ -248,4 +248,24 @@ TEST_CASE("threads write while streams come and go, and the log starts and stops
   CHECK(now.lines - before.lines + now.dropped - before.dropped >= kThreads * kTurns * kLines);
 }
 
+TEST_CASE("a stream that waits loses no line where another in the same rings drops") {
+  constexpr int kLines = 20'000;
+  const TempDir dir;
+  Options options = optionsFor(dir);
+  options.thread_buffer_bytes = 16 * 1024;
+  options.on_full = OnFull::kDrop;
+  REQUIRE(start(options).ok());
+  StreamOptions waits = to(dir.path("waits"));
+  waits.on_full = OnFull::kBlock;
+  const auto kept = openNumbers(waits);
+  const uint64_t before = stats().dropped;
+  for (int i = 0; i < kLines; ++i) put(*kept, i);
+  CHECK(stats().dropped == before);
+  const auto dropping = openNumbers(to(dir.path("drops")));
+  for (int i = 0; i < kLines; ++i) put(*dropping, i);
+  stop();
+  CHECK(readLines(dir.path("waits")).size() == kLines);
+  CHECK(readLines(dir.path("drops")).size() + stats().dropped - before == kLines);
+}
+
 }  // namespace roost::log::test

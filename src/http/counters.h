@@ -36,6 +36,11 @@ struct HttpCounters {
             {"roost_http_shed_total", "Requests refused because the server was overloaded.", ""})),
         no_memory(registry.counter(
             {"roost_http_no_memory_total", "Requests refused because there was no memory for them.", ""})),
+        slow_bodies(registry.counter(
+            {"roost_http_slow_bodies_total", "Request bodies below min_body_rate, refused with 408.", ""})),
+        slow_readers(
+            registry.counter({"roost_http_slow_readers_total",
+                              "Connections closed because their client read below min_send_rate.", ""})),
         lookups_refused(registry.counter(
             {"roost_http_file_lookups_refused_total",
              "Files that were not looked up on disk because too many of their folder waited.", ""})) {
@@ -71,6 +76,8 @@ struct HttpCounters {
   metrics::Counter& pipeline_waits;
   metrics::Counter& shed;
   metrics::Counter& no_memory;
+  metrics::Counter& slow_bodies;  // counted as timeouts, too
+  metrics::Counter& slow_readers;
   metrics::Counter& lookups_refused;
   std::array<metrics::Counter*, 5> responses{};                    // 1xx to 5xx
   std::array<metrics::Counter*, kOriginFaults> foreign_origins{};  // nullptr for OriginFault::kNone

@@ -29,6 +29,11 @@ struct ServiceOptions {
   std::string server_header = "roost";       // empty: no Server field
   // Whose word on the client's address counts; nullptr: nobody's.
   std::shared_ptr<const ClientAddress> client_address;
+  // Least bytes per second of a wanted body, and of a response that a client takes, on the average of windows
+  // of this length; 0: no least.
+  uint32_t min_body_bytes_per_s = 200;
+  uint32_t min_send_bytes_per_s = 200;
+  uint32_t min_rate_window_ms = 30'000;
 };
 
 // Everything that answering a request needs of one configuration: immutable, shared by all loops, replaced as

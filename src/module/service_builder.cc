@@ -34,6 +34,9 @@ http::ServiceOptions optionsOf(Node http_node) {
   options.head_timeout_ms = asU32(http_node["head_timeout_ms"]);
   options.body_timeout_ms = asU32(http_node["body_timeout_ms"]);
   options.keep_alive_timeout_ms = asU32(http_node["keep_alive_timeout_ms"]);
+  options.min_body_bytes_per_s = asU32(http_node["min_body_rate"]);
+  options.min_send_bytes_per_s = asU32(http_node["min_send_rate"]);
+  options.min_rate_window_ms = asU32(http_node["min_rate_window_ms"]);
   options.send_timeout_ms = asU32(http_node["send_timeout_ms"]);
   options.max_requests_per_connection = asU32(http_node["max_requests_per_connection"]);
   options.server_header = http_node["server_header"].asString();

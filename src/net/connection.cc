@@ -236,6 +236,7 @@ IoResult Connection::sendTurn(size_t& most) noexcept {
   IoResult result{IoState::kWantWrite, 0, 0};
   if (most > 0) result = out_.flush(context_.out_pool_, *transport_, fd_, most);
   turn_bytes += result.bytes;
+  if (OutPace* pace = out_.pace()) pace->sent += result.bytes;
   context_.countOut(*this, result.bytes);
   return result;
 }
@@ -291,6 +292,18 @@ bool Connection::writeProgressed() noexcept {
   if (closed()) return false;
   const int untaken = context_.loop().sys().outQueueBytes(fd_);
   return out_.setUntaken(untaken) != untaken;
+}
+
+bool Connection::takesEnough(uint32_t bytes_per_s, uint32_t window_ms) noexcept {
+  OutPace* pace = out_.pace();
+  if (closed() || pace == nullptr) return true;
+  const int64_t now_ns = context_.loop().nowNs();
+  const int64_t past_ms = (now_ns - pace->since_ns) / 1'000'000;
+  const bool asked = pace->since_ns != 0;
+  if (asked && past_ms < int64_t{window_ms}) return true;
+  const int64_t taken = static_cast<int64_t>(pace->sent) + pace->untaken - out_.untaken();
+  *pace = {now_ns, 0, out_.untaken()};
+  return !asked || taken >= int64_t{bytes_per_s} * past_ms / 1000;
 }
 
 void Connection::resumeRead() noexcept {

@@ -111,6 +111,10 @@ class Connection final : public event::IoHandler, private event::WheelNode {
   // asked? The poller tells of room only once a third of the send buffer is free, which a peer that reads
   // slowly may take minutes for; so a deadline that passes asks here before it gives up.
   bool writeProgressed() noexcept;
+  // While writing(), for whoever is told that the socket is full or has just asked writeProgressed(): has the
+  // peer taken `bytes_per_s` on the average of the time since the last such question that came at least
+  // `window_ms` after the one before? True where the time is not up yet.
+  bool takesEnough(uint32_t bytes_per_s, uint32_t window_ms) noexcept;
 
   // One deadline, in milliseconds from now, exact to IoContext::kTickMs; onTimeout is called when it passes.
   void setDeadline(uint32_t ms) noexcept;

@@ -60,12 +60,14 @@ void OutQueue::append(OutSlice* slice) noexcept {
     slice->queue_held = 0;
     slice->queue_gathers = nullptr;
     slice->queue_untaken = 0;
+    slice->queue_pace = {};
   } else {
     slice->next = std::exchange(last_->next, slice);
     slice->queue_bytes = last_->queue_bytes;
     slice->queue_held = last_->queue_held;
     slice->queue_gathers = last_->queue_gathers;
     slice->queue_untaken = last_->queue_untaken;
+    slice->queue_pace = last_->queue_pace;
   }
   slice->queue_held += kSliceBytes;
   last_ = slice;

@@ -13,6 +13,13 @@
 
 namespace roost::net {
 
+// How fast a peer takes what it is sent, since some time on.
+struct OutPace {
+  int64_t since_ns = 0;  // 0: nobody has asked yet
+  uint64_t sent = 0;     // to the socket
+  int32_t untaken = 0;   // what the socket held then
+};
+
 // OutSlice is one stretch of bytes on its way out: copied into a chunk, referenced in shared memory, or a
 // range of a file. Slices belong to an OutQueue. The last one of a queue keeps the queue's own figures.
 struct OutSlice {
@@ -30,6 +37,7 @@ struct OutSlice {
   OpenFile file;               // or of a file
   uint64_t offset = 0;         // in the file
   uint64_t size = 0;
+  OutPace queue_pace;
 };
 
 // OutPool lends OutSlices, and the chunks that copies are gathered in, to a loop's connections. Loop thread
@@ -100,6 +108,9 @@ class OutQueue {
   int32_t setUntaken(int32_t bytes) noexcept {
     return last_ == nullptr ? 0 : std::exchange(last_->queue_untaken, bytes);
   }
+  int32_t untaken() const noexcept { return last_ == nullptr ? 0 : last_->queue_untaken; }
+  // Kept as long as well; nullptr: the queue is empty.
+  OutPace* pace() noexcept { return last_ == nullptr ? nullptr : &last_->queue_pace; }
 
  private:
   static constexpr size_t kFileStep = 2u << 20;  // bytes asked of one sendfile call

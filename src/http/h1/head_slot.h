@@ -28,8 +28,11 @@ struct HeadSlot {
   int64_t head_done_ns = 0;    // when the head was complete; 0: it is not, or has been answered
   uint64_t body_left = 0;      // of a request with Content-Length
   uint64_t body_seen = 0;
-  uint64_t body_given = 0;  // to its listener, which may keep it
-  uint32_t unconsumed = 0;  // of the body, by its listener
+  uint64_t body_given = 0;      // to its listener, which may keep it
+  uint64_t body_overhead = 0;   // of a chunked one: what has come of it beside content
+  int64_t body_since_ns = 0;    // when the window began in which its rate is measured; 0: it has not
+  uint64_t body_in_window = 0;  // content that has come in it
+  uint32_t unconsumed = 0;      // of the body, by its listener
 };
 
 }  // namespace roost::http::h1

@@ -67,6 +67,7 @@ void Protocol::onRead(net::Connection& connection, net::Chunk& in) noexcept {
 }
 
 void Protocol::onWriteBlocked(net::Connection& connection, size_t) noexcept {
+  if (takesTooLittle(connection)) return cutSlowReader(connection);
   connection.setDeadline(context_.service().options().send_timeout_ms);
 }
 
@@ -79,7 +80,7 @@ void Protocol::onTimeout(net::Connection& connection) noexcept {
   if (!connection.writing()) {
     connection.close();
   } else if (connection.writeProgressed()) {
-    connection.setDeadline(context_.service().options().send_timeout_ms);
+    onWriteBlocked(connection, 0);
   } else {
     if (const HttpCounters* counters = context_.counters()) counters->timeouts.add();
     connection.reset();
@@ -94,6 +95,20 @@ uint32_t Protocol::idleMs(const net::Connection& connection) const noexcept {
   const uint32_t timeout_ms = is_new ? options.head_timeout_ms : options.keep_alive_timeout_ms;
   const uint32_t idle_ms = timeout_ms - std::min(timeout_ms, connection.deadlineLeftMs());
   return is_new && idle_ms < kFirstRequestMs ? kBusy : idle_ms;
+}
+
+bool Protocol::takesTooLittle(net::Connection& connection) const noexcept {
+  const ServiceOptions& limits = context_.service().options();
+  return limits.min_send_bytes_per_s != 0 &&
+         !connection.takesEnough(limits.min_send_bytes_per_s, limits.min_rate_window_ms);
+}
+
+void Protocol::cutSlowReader(net::Connection& connection) noexcept {
+  if (const HttpCounters* counters = context_.counters()) {
+    counters->slow_readers.add();
+    counters->timeouts.add();
+  }
+  connection.reset();
 }
 
 }  // namespace roost::http::h1

@@ -48,6 +48,9 @@ class Protocol final : public net::SessionFactory, public net::Session {
   static constexpr size_t kMostFreed = 4096;         // sessions in one call: some 0.2 ms
 
   ServerSession& takeSession();
+  // Whether the client reads what is left of a response more slowly than it may.
+  bool takesTooLittle(net::Connection& connection) const noexcept;
+  void cutSlowReader(net::Connection& connection) noexcept;
 
   LoopContext& context_;
   ServerSession* idle_sessions_ = nullptr;  // a list of those in the pool

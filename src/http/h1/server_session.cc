@@ -79,8 +79,9 @@ void ServerSession::accept(const FramingResult& framing) noexcept {
   may_upgrade_ = framing.upgrade && !http10_ && head.has(FieldId::kUpgrade);
   answered_ = no_content_ = blocked_ = timed_ = false;
   slot_->body_left = framing.content_length;
-  slot_->body_seen = 0;
-  slot_->body_given = 0;
+  slot_->body_seen = slot_->body_overhead = slot_->body_given = 0;
+  slot_->body_since_ns = 0;
+  slot_->body_in_window = 0;
   slot_->unconsumed = 0;
   reading_ = framing.kind == BodyKind::kNone || (!chunked_body_ && slot_->body_left == 0) ? Reading::kDone
                                                                                           : Reading::kBody;
@@ -347,7 +348,23 @@ void ServerSession::onPeerEnd(net::Connection& connection) noexcept {
 void ServerSession::onWriteBlocked(net::Connection& connection, size_t) noexcept {
   if (timed_) blocked_ = true;  // the listener sets it again
   timed_ = false;
+  if (takesTooLittle()) return cutSlowReader();
   connection.setDeadline(options().send_timeout_ms);
+}
+
+// Whether the client reads a response more slowly than it may. What is parked may last for hours, and says
+// little.
+bool ServerSession::takesTooLittle() noexcept {
+  const ServiceOptions& limits = options();
+  if (limits.min_send_bytes_per_s == 0 || (exchange_.active() && exchange_.parked())) return false;
+  return !connection_->takesEnough(limits.min_send_bytes_per_s, limits.min_rate_window_ms);
+}
+
+void ServerSession::cutSlowReader() noexcept {
+  if (const HttpCounters* counters = protocol_.context().counters()) counters->slow_readers.add();
+  countTimeout();
+  tellUnsent(AbortReason::kTimeout);
+  connection_->reset();
 }
 
 void ServerSession::onWriteComplete(net::Connection& connection) noexcept {
@@ -379,6 +396,7 @@ void ServerSession::onWriteComplete(net::Connection& connection) noexcept {
 void ServerSession::onTimeout(net::Connection& connection) noexcept {
   if (connection.writing()) {
     if (connection.writeProgressed()) {
+      if (takesTooLittle()) return cutSlowReader();
       connection.setDeadline(options().send_timeout_ms);
     } else {
       countTimeout();

@@ -83,6 +83,9 @@ class ServerSession final : public net::Session, public StreamPort {
   static constexpr uint32_t kAheadLimit = 64 << 10;   // of input behind a request that is being answered
   static constexpr uint32_t kGatherLimit = 16 << 10;  // of gathered answers that count as sent
   static constexpr size_t kCopyLimit = 4096;          // smaller answers are gathered, larger ones referenced
+  // What chunk sizes, extensions and trailers may take beside as much as the content before they count as
+  // content.
+  static constexpr uint64_t kChunkAllowance = 8 << 10;
 
   const ServiceOptions& options() const noexcept;
 
@@ -94,6 +97,9 @@ class ServerSession final : public net::Session, public StreamPort {
   bool readChunked(net::Chunk& in) noexcept;
   bool deliver(std::string_view piece, bool fin) noexcept;
   bool bodyTooLarge(uint64_t more) noexcept;
+  void judgePace() noexcept;
+  bool takesTooLittle() noexcept;
+  void cutSlowReader() noexcept;
 
   // In which parked exchanges measure how long they took; a number of them comes round after 13 days.
   static constexpr int kParkedStepShift = 18;

@@ -36,6 +36,8 @@ void ServerSession::onRead(net::Connection&, net::Chunk& in) noexcept {
         break;
     }
   }
+  if (reading_ == Reading::kBody && !answered_ && !connection_->readPaused() && !connection_->closed())
+    judgePace();
   busy_ = false;
   if (reading_ == Reading::kUpgraded) {
     // What came behind the request is the other session's.
@@ -113,22 +115,44 @@ bool ServerSession::readBody(net::Chunk& in) noexcept {
   return chunked_body_ ? readChunked(in) : readLength(in);
 }
 
+// Refuses a body that comes too slowly. Looked at when something has come: body_timeout_ms is for when
+// nothing does. An answer that has begun may last, and the body with it.
+void ServerSession::judgePace() noexcept {
+  const ServiceOptions& limits = options();
+  if (limits.min_body_bytes_per_s == 0 || exchange_.headSent()) return;
+  const int64_t now_ns = protocol_.context().loop().nowNs();
+  if (slot_->body_since_ns == 0) slot_->body_since_ns = now_ns;
+  const int64_t past_ms = (now_ns - slot_->body_since_ns) / 1'000'000;
+  if (past_ms < int64_t{limits.min_rate_window_ms}) return;
+  const uint64_t least = uint64_t{limits.min_body_bytes_per_s} * static_cast<uint64_t>(past_ms) / 1000;
+  const bool slow = slot_->body_in_window < least;
+  slot_->body_since_ns = now_ns;
+  slot_->body_in_window = 0;
+  if (!slow) return;
+  if (const HttpCounters* counters = protocol_.context().counters()) counters->slow_bodies.add();
+  countTimeout();
+  refuse(408, "body below the least rate", AbortReason::kTimeout);
+}
+
 bool ServerSession::readLength(net::Chunk& in) noexcept {
   const size_t size = static_cast<size_t>(std::min<uint64_t>(in.size(), slot_->body_left));
   const std::string_view piece(in.data(), size);
   in.consume(size);
   slot_->body_left -= size;
+  slot_->body_in_window += size;
   return deliver(piece, slot_->body_left == 0);
 }
 
 bool ServerSession::readChunked(net::Chunk& in) noexcept {
   const ChunkPiece piece = slot_->chunks.next(in.data(), in.size(), options().head_limits);
   in.consume(piece.consumed);
+  slot_->body_in_window += piece.size;
+  slot_->body_overhead += piece.consumed - piece.size;
+  if (piece.step != ChunkStep::kError && bodyTooLarge(piece.size)) return false;
   switch (piece.step) {
     case ChunkStep::kNeedMore:
       return false;
     case ChunkStep::kData:
-      if (bodyTooLarge(piece.size)) return false;
       return deliver({piece.data, piece.size}, false);
     case ChunkStep::kDone:
       return deliver({}, true);
@@ -139,9 +163,13 @@ bool ServerSession::readChunked(net::Chunk& in) noexcept {
   return false;
 }
 
+// Of a chunked body what surrounds the content counts like content, as far as it is more than usual: several
+// times the content, sent as extensions of one-byte chunks, takes as much work.
 bool ServerSession::bodyTooLarge(uint64_t more) noexcept {
   slot_->body_seen += more;
-  if (slot_->body_seen <= options().max_body_bytes) return false;
+  const uint64_t usual = slot_->body_seen + kChunkAllowance;
+  const uint64_t beyond = slot_->body_overhead > usual ? slot_->body_overhead - usual : 0;
+  if (slot_->body_seen + beyond <= options().max_body_bytes) return false;
   refuse(413, "chunked body beyond the limit");
   return true;
 }
@@ -188,6 +216,7 @@ void ServerSession::wantBody() noexcept {
     connection_->flush();
   }
   if (busy_ || connection_->closed() || !connection_->readPaused()) return;
+  slot_->body_since_ns = 0;  // until now it was not the client who kept the other waiting
   connection_->setDeadline(options().body_timeout_ms);
   connection_->resumeRead();
   if (!connection_->closed()) offerLater();
@@ -198,6 +227,7 @@ void ServerSession::consumed(size_t bytes) noexcept {
   slot_->unconsumed -= static_cast<uint32_t>(std::min<size_t>(bytes, slot_->unconsumed));
   if (busy_ || slot_->unconsumed >= kBodyWindow || reading_ != Reading::kBody || !connection_->readPaused())
     return;
+  slot_->body_since_ns = 0;  // until now it was not the client who kept the other waiting
   connection_->setDeadline(options().body_timeout_ms);
   connection_->resumeRead();
   if (!connection_->closed()) offerLater();

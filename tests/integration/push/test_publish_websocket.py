@@ -94,3 +94,14 @@ def test_it_leaves_while_its_message_waits(push):
     for _ in range(20):
         with WsWire(push, "/slow/" + channel) as ws:
             ws.send(b"".join(frame(TEXT, b"x") for _ in range(20)))
+
+
+def test_what_cannot_be_published_closes_and_counts(start_server):
+    server = start_server({**PUSH, "push": {"max_channels": 1}})
+    with WsWire(server, "/pub/one") as ws:
+        ws.send(frame(TEXT, b"x"))
+        assert ws.read()[0] == TEXT
+    with WsWire(server, "/pub/other") as ws:
+        ws.send(frame(TEXT, b"x"))
+        assert ws.read() == (8, b"\x03\xf5503 Service Unavailable")
+    assert counted(server, "roost_push_publish_refused_total", "/pub/{channel}", ',reason="channels"') == 1

@@ -35,6 +35,8 @@ constexpr KeyOption kKeyOptions[] = {
      "open connections at this rate (0: as fast as it goes)"},
     {nullptr, 0, "connect-timeout-ms", Value::kNumber, "MS",
      "for connecting and the opening handshake (5000)"},
+    {nullptr, 0, "require-all", Value::kSwitch, "on|off",
+     "end before the load unless all clients are connected (off)"},
     {"Load", 'r', "rate", Value::kNumber, "PER_S",
      "requests per second, all clients together, by a fixed schedule; latency counts from when a request was "
      "due (0: every client asks again when answered)"},

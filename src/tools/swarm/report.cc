@@ -219,6 +219,10 @@ std::vector<std::string> shortcomings(const Plan& plan, const Outcome& outcome) 
   } else if (outcome.held == 0 && !outcome.interrupted) {
     reasons.emplace_back("no connection lasted until the load was to begin");
   }
+  if (outcome.too_few && !outcome.interrupted) {
+    reasons.push_back(fmt::format("only {} of {} clients were connected, and all are required (require_all)",
+                                  grouped(outcome.held), grouped(plan.scenario.clients)));
+  }
   if (total.requests.value() > 0 && total.replies.value() == 0) {
     reasons.emplace_back("not one request was answered");
   } else if (total.unanswered > 0 && !outcome.interrupted) {
@@ -228,7 +232,7 @@ std::vector<std::string> shortcomings(const Plan& plan, const Outcome& outcome) 
     reasons.push_back(grouped(total.unsent) + " requests could not be sent: the server did not keep up");
   }
   const Scenario& scenario = plan.scenario;
-  if (total.published.value() < scenario.publish_messages && !outcome.interrupted) {
+  if (total.published.value() < scenario.publish_messages && !outcome.interrupted && !outcome.too_few) {
     reasons.push_back(fmt::format("only {} of {} messages were published", grouped(total.published.value()),
                                   grouped(scenario.publish_messages)));
   }

@@ -104,7 +104,8 @@ Status Run::execute(Outcome& outcome) {
   outcome.kernel_before = readKernel();
   connectAll(outcome);
   holdStill(outcome);
-  if (outcome.held > 0) {
+  outcome.too_few = plan_.scenario.require_all && outcome.held < plan_.scenario.clients;
+  if (outcome.held > 0 && !outcome.too_few) {
     load(outcome);
   } else {
     setTime(control_.measure_to_ns, nowNs());  // there is nobody to measure

@@ -51,6 +51,7 @@ struct Outcome {
   double own_waited_s = 0;  // mean of the threads: ready to run, and something else had the processor
   double server_waited_s = 0;
   bool interrupted = false;
+  bool too_few = false;       // clients were connected, and all are required
   bool server_ended = false;  // one of its processes that were to be watched
   bool shared_table = false;  // threads could not have tables of their own
 };

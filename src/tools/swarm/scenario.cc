@@ -123,6 +123,7 @@ void readLoad(Node root, Scenario& scenario) {
   scenario.think_ns = millisecondsNs(root["think_ms"]);
   scenario.requests_per_client = asU32(root["requests_per_client"]);
   scenario.connect_timeout_ms = asU32(root["connect_timeout_ms"]);
+  scenario.require_all = root["require_all"].asBool();
   scenario.timeout_ms = asU32(root["timeout_ms"]);
   scenario.settle_ns = secondsNs(root["settle_s"]);
   // Who asks a few times only would be done before the measured time.

@@ -44,6 +44,7 @@ struct Scenario {
   int64_t think_ns = 0;
   uint32_t requests_per_client = 0;
   uint32_t connect_timeout_ms = 0;
+  bool require_all = false;
   uint32_t timeout_ms = 0;
   int64_t settle_ns = 0;
   int64_t warmup_ns = 0;

@@ -173,6 +173,21 @@ def test_messages_missing_at_the_end_are_found():
     assert complete["measured_s"] < 5  # it ends when all have what they should
 
 
+def test_a_run_that_requires_all_clients_ends_without_them():
+    def serve(connection):
+        if not granted:
+            granted.append(True)
+            accept_websocket(connection)
+        until_closed(connection)
+
+    granted = []
+    with ForeignServer(serve) as server:
+        report = measure(f"ws://127.0.0.1:{server.port}/", "--ws-mode", "listen", "-c", 3, "--connect-timeout-ms", 300, "--require-all", "on",
+                         "--duration-s", 50, code=1)
+    assert report["connections_held"] == 1 and report["measured_s"] < 10
+    assert report["failed"] == ["only 1 of 3 clients were connected, and all are required (require_all)"]
+
+
 def test_an_answer_too_early_is_found():
     def serve(connection):
         while read_head(connection):

@@ -354,7 +354,7 @@ TEST_CASE("swarm: the help names every key of a scenario, and none beside", "[sw
     CHECK(help.find("--" + key + " ") != std::string::npos);
     ++keys;
   }
-  CHECK(keys == 37);
+  CHECK(keys == 38);
 }
 
 // ---- preflight ----

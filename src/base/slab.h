@@ -90,22 +90,18 @@ class Slab {
   // Calls fn(T&) for every object; fn may erase the one it was given.
   template <class Fn>
   void forEach(Fn&& fn) {
-    for (size_t index = 0; index < blocks_.size(); ++index) {
-      // Asked anew each time: with its last object the block may go, and those behind it.
-      for (size_t i = 0; i < kCells && index < blocks_.size() && blocks_[index].cells != nullptr; ++i) {
-        Cell& home = blocks_[index].cells[i];
-        if (home.live) fn(home.object());
-      }
-    }
+    for (uint32_t first = 0; first < slotLimit(); first += kCells) forEachFrom(first, kCells, fn);
   }
   // The same for those in `most` slots from `first` on. Returns where to go on, 0 after the last.
   template <class Fn>
   uint32_t forEachFrom(uint32_t first, uint32_t most, Fn&& fn) {
-    const uint32_t end = slots_ - std::min(first, slots_) > most ? first + most : slots_;
-    for (uint32_t slot = first; slot < end; ++slot) {
-      if (cell(slot).live) fn(cell(slot).object());
+    const uint32_t limit = slotLimit();
+    const uint32_t end = limit - std::min(first, limit) > most ? first + most : limit;
+    // Asked anew each time: with its last object the block may go, and those behind it.
+    for (uint32_t slot = first; slot < end && slot < slotLimit(); ++slot) {
+      if (blocks_[slot / kCells].cells != nullptr && cell(slot).live) fn(cell(slot).object());
     }
-    return end < slots_ ? end : 0;
+    return end < slotLimit() ? end : 0;
   }
 
  private:

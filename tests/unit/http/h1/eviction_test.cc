@@ -26,9 +26,9 @@ struct Fixture : SessionFixture {
     REQUIRE(server.settle());
     return closed;
   }
-  SimPeer asking(std::string_view bytes) {
+  SimPeer asking(std::string_view text) {
     SimPeer peer = server.connect();
-    peer.write(bytes);
+    peer.write(text);
     REQUIRE(server.settle());
     return peer;
   }

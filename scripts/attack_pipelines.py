@@ -203,7 +203,7 @@ def burst(options):
         sent = send_all(wires)
         sending_ms = (time.monotonic() - begin) * 1000
         clients = Clients(address, options.patience)
-        time.sleep(3)
+        time.sleep(options.burst_seconds)
         clients.stop()
         memory.stop()
         good = report(f"burst: {options.burst} at once, {sent / 1e6:.1f} MB in {sending_ms:.0f} ms", process, memory, before, cap,
@@ -226,6 +226,7 @@ def main():
     parser.add_argument("--slow-cap-mib", type=int, default=200)
     parser.add_argument("--burst", type=int, default=900)
     parser.add_argument("--burst-cap-mib", type=int, default=410)
+    parser.add_argument("--burst-seconds", type=float, default=10)
     parser.add_argument("--patience", type=float, default=2, help="seconds that an ordinary client waits")
     options = parser.parse_args()
     options.server = pathlib.Path(options.server).resolve()

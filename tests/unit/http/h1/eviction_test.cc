@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "unit/http/h1/session_fixture.h"
 #include "net/evictor.h"
+#include "unit/http/h1/session_fixture.h"
 
 namespace roost::http {
 namespace {

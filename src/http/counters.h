@@ -41,6 +41,9 @@ struct HttpCounters {
         slow_readers(
             registry.counter({"roost_http_slow_readers_total",
                               "Connections closed because their client read below min_send_rate.", ""})),
+        logins_refused(registry.counter(
+            {"roost_http_logins_refused_total",
+             "Passwords that were not verified because too many of their client's or of all waited.", ""})),
         lookups_refused(registry.counter(
             {"roost_http_file_lookups_refused_total",
              "Files that were not looked up on disk because too many of their folder waited.", ""})) {
@@ -78,6 +81,7 @@ struct HttpCounters {
   metrics::Counter& no_memory;
   metrics::Counter& slow_bodies;  // counted as timeouts, too
   metrics::Counter& slow_readers;
+  metrics::Counter& logins_refused;
   metrics::Counter& lookups_refused;
   std::array<metrics::Counter*, 5> responses{};                    // 1xx to 5xx
   std::array<metrics::Counter*, kOriginFaults> foreign_origins{};  // nullptr for OriginFault::kNone

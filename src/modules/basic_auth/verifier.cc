@@ -93,19 +93,24 @@ Verifier::Now Verifier::verify(http::Exchange& exchange, const std::shared_ptr<U
     return judgement.fits ? Now::kFits : Now::kFails;
   }
   const auto [under_way, first] = pending_.try_emplace(key);
-  if (under_way->second.size() >= kMaxWaitersOfOne) return Now::kBusy;
+  if (under_way->second.size() >= kMaxWaitersOfOne) return refused();
   if (first) {
     auto job = std::make_unique<Job>(*this, key, file, credentials, fitted ? generation : 0);
     Job* const made = job.get();
     std::unique_ptr<event::Task> task = std::move(job);
-    if (!queue_.submit(context_.tasks(), task)) {
+    if (!queue_.submit(context_.tasks(), task, client_(exchange.client()))) {
       made->disarm();
       pending_.erase(under_way);
-      return Now::kBusy;
+      return refused();
     }
   }
   under_way->second.push_back({exchange.handle(), std::string(credentials.user), &taker});
   return Now::kLater;
+}
+
+Verifier::Now Verifier::refused() noexcept {
+  if (const http::HttpCounters* counters = context_.counters()) counters->logins_refused.add();
+  return Now::kBusy;
 }
 
 void Verifier::finish(const OutcomeKey& key, Answer answer, uint64_t generation) noexcept {
@@ -113,6 +118,7 @@ void Verifier::finish(const OutcomeKey& key, Answer answer, uint64_t generation)
   if (found == pending_.end()) return;
   const std::vector<Waiter> waiters = std::move(found->second);
   pending_.erase(found);
+  if (answer == Answer::kBusy) static_cast<void>(refused());
   if (answer != Answer::kBusy && generation != 0) {
     cache_.put(key, generation, context_.loop().nowNs(), answer == Answer::kFits);
   }

@@ -13,6 +13,7 @@
 #include "modules/basic_auth/hash_queue.h"
 #include "modules/basic_auth/outcome_cache.h"
 #include "modules/basic_auth/users_file.h"
+#include "net/address_hash.h"
 
 namespace roost::modules::basic_auth {
 
@@ -36,7 +37,11 @@ class Verifier {
 
   // `queue` outlives this.
   Verifier(http::LoopContext& context, HashQueue& queue, const SipKey& low, const SipKey& high) noexcept
-      : context_(context), queue_(queue), low_(low), high_(high) {}
+      : context_(context),
+        queue_(queue),
+        low_(low),
+        high_(high),
+        client_(low, net::AddressHash::kUsualPrefixBits) {}
 
   enum class Now : uint8_t { kFits, kFails, kBusy, kLater };
   // With kLater `taker` is told, unless the exchange is over by then. A success counts for `max_age_ns`.
@@ -54,6 +59,7 @@ class Verifier {
     size_t operator()(const OutcomeKey& key) const noexcept { return static_cast<size_t>(key.low); }
   };
   OutcomeKey keyOf(const UsersFile& file, const Credentials& credentials) const;
+  Now refused() noexcept;
   void lookAfter(const std::shared_ptr<UsersFile>& file);
   // `generation` that it was judged by, 0: it was known before and is not renewed.
   void finish(const OutcomeKey& key, Answer answer, uint64_t generation) noexcept;
@@ -62,6 +68,7 @@ class Verifier {
   HashQueue& queue_;
   const SipKey low_;
   const SipKey high_;
+  const net::AddressHash client_;
   OutcomeCache cache_;
   std::unordered_map<OutcomeKey, std::vector<Waiter>, KeyHash> pending_;
 };

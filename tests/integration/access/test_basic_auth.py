@@ -4,6 +4,7 @@ import base64
 import concurrent.futures
 import json
 import select
+import socket
 import subprocess
 import time
 
@@ -235,6 +236,21 @@ def test_more_guesses_than_can_wait(start_server, tmp_path):
     finally:
         for wire in wires:
             wire.close()
+    server.stop()
+
+
+def test_a_flood_of_wrong_passwords_does_not_delay_a_right_one(start_server, tmp_path):
+    server = start(start_server, tmp_path, f"a:{SLOW}\nb:{HASHES['bcrypt']}\n", worker_processes=1, task_processes=1)
+    flood = [socket.create_connection(server.address, 30, ("127.0.0.2", 0)) for _ in range(30)]
+    for number, guess in enumerate(flood):
+        guess.sendall(request("/hello.txt", fields=basic("a", str(number))))
+    assert select.select(flood, [], [], 30)[0], "the guesses are under way"
+    assert server.ask("/hello.txt", fields=basic("b", PASSWORDS["bcrypt"])).status == 200
+    answered = select.select(flood, [], [], 0)[0]
+    for guess in flood:
+        guess.close()
+    # Who knows the password has waited for a guess or two, and not for all of them.
+    assert len(answered) < 10
     server.stop()
 
 

@@ -191,9 +191,10 @@ TEST_CASE("basic_auth: the queue runs so many at once and holds so many", "[basi
   event::TaskPool pool(4, 4096);
   HashQueue queue(2);
   int taken = 0;
+  uint64_t client = 0;
   const auto submit = [&] {
     std::unique_ptr<event::Task> job = event::makeTask([&gate] { gate.pass(); });
-    const bool took = queue.submit(pool, job);
+    const bool took = queue.submit(pool, job, client++);
     CHECK(took == (job == nullptr));
     return took;
   };
@@ -228,7 +229,7 @@ TEST_CASE("basic_auth: what waits when the pool has no room is dropped and not r
   HashQueue queue(1);
   for (int i = 0; i < 5; ++i) {
     auto job = event::makeTask([&gate, counted = Counted(destroyed)] { gate.pass(); });
-    REQUIRE(queue.submit(pool, job));
+    REQUIRE(queue.submit(pool, job, 1));
   }
   {
     std::unique_lock<std::mutex> lock(gate.mutex);
@@ -241,6 +242,70 @@ TEST_CASE("basic_auth: what waits when the pool has no room is dropped and not r
   pool.stop();
   CHECK(gate.done == 1);
   CHECK(destroyed == 5);
+}
+
+// A pool whose one thread stands still until let go.
+struct HeldPool {
+  Gate gate;
+  event::TaskPool pool{1, 4096};
+  HashQueue queue{1};
+  std::mutex mutex;
+  std::condition_variable ran;
+  std::vector<int> order;  // in which jobs were run
+  HeldPool() {
+    std::unique_ptr<event::Task> first = event::makeTask([this] { gate.pass(); });
+    REQUIRE(queue.submit(pool, first, 0));
+    std::unique_lock<std::mutex> lock(gate.mutex);
+    gate.changed.wait(lock, [&] { return gate.running == 1; });
+  }
+  bool submit(uint64_t client, int job) {
+    std::unique_ptr<event::Task> task = event::makeTask([this, job] {
+      const std::lock_guard<std::mutex> lock(mutex);
+      order.push_back(job);
+      ran.notify_all();
+    });
+    return queue.submit(pool, task, client);
+  }
+  void run(size_t jobs) {
+    {
+      const std::lock_guard<std::mutex> lock(gate.mutex);
+      gate.open = true;
+      gate.changed.notify_all();
+    }
+    std::unique_lock<std::mutex> lock(mutex);
+    ran.wait(lock, [&] { return order.size() == jobs; });
+    lock.unlock();
+    pool.stop();
+  }
+};
+
+TEST_CASE("basic_auth: a flood of wrong passwords does not delay another client's right one",
+          "[basic_auth]") {
+  HeldPool held;
+  int flood = 0;
+  while (held.submit(7, flood)) ++flood;
+  CHECK(flood == static_cast<int>(HashQueue::kMaxOfOne));
+  CHECK(held.submit(8, 1000));
+  CHECK(held.submit(9, 1001));
+  CHECK_FALSE(held.submit(7, flood));
+  held.run(HashQueue::kMaxOfOne + 2);
+  CHECK(held.order[0] == 0);
+  CHECK(held.order[1] == 1000);
+  CHECK(held.order[2] == 1001);
+  CHECK(held.order[3] == 1);  // its own come in their order
+}
+
+TEST_CASE("basic_auth: where all is full, a newcomer comes in place of who has most", "[basic_auth]") {
+  HeldPool held;
+  int taken = 0;
+  for (uint64_t client = 1; client <= HashQueue::kMaxWaiting / HashQueue::kMaxOfOne; ++client) {
+    for (size_t i = 0; i < HashQueue::kMaxOfOne; ++i) taken += held.submit(client, taken) ? 1 : 0;
+  }
+  CHECK(taken == static_cast<int>(HashQueue::kMaxWaiting));
+  CHECK(held.submit(100, 5000));
+  CHECK_FALSE(held.submit(100, 5001));  // has one now
+  held.run(HashQueue::kMaxWaiting);
+  CHECK(std::find(held.order.begin(), held.order.end(), 5000) != held.order.end());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // links: roost_modules_static_files
-// What a change of one folder costs where the cache is full of other folders' files, and what a switched root does.
+// What a change of one folder costs where the cache is full of other folders' files, and what a switched root
+// does.
 #include <chrono>
 #include <cstdio>
 #include <memory>

@@ -138,12 +138,7 @@ void MemoryBroker::publishNow(const ChannelKey& key, HomeChannel* channel,
   result.channel = infoOf(*channel);
   result.queued = request.queued;
   if (!key_text.empty()) remember(*channel, key_text, content, now_ns, result);
-  uint64_t ticket = 0;
-  if (publication.wait_ms > 0) {
-    result.all_delivered = channel->attachments.empty();
-    if (!result.all_delivered)
-      ticket = makeWait(request.origin, request.call, *channel, result, publication.wait_ms);
-  }
+  const uint64_t ticket = publication.wait_ms == 0 ? 0 : makeWait(request, *channel, result);
   deliver(*channel, message, ticket);
   used(*channel);
   reconsider(*channel);
@@ -185,12 +180,14 @@ void MemoryBroker::forgetKeys(HomeChannel& channel) noexcept {
   channel.keys.reset();
 }
 
-uint64_t MemoryBroker::makeWait(uint32_t from, CallId call, const HomeChannel& channel,
-                                const PublishResult& result, uint32_t wait_ms) noexcept {
-  if (waits_.size() >= kMostWaits) return 0;  // answered at once, as one whose time is up
+// 0: it is answered at once, since all have it, or as one whose time is up.
+uint64_t MemoryBroker::makeWait(const PublishRequest& request, const HomeChannel& channel,
+                                PublishResult& result) noexcept {
+  result.all_delivered = channel.attachments.empty();
+  if (result.all_delivered || waits_.size() >= kMostWaits) return 0;
   const uint64_t ticket = ++last_ticket_;
-  Wait wait{from, call, result, static_cast<uint32_t>(channel.attachments.size()),
-            hub_.host.nowNs() + wait_ms * kMsNs};
+  Wait wait{request.origin, request.call, result, static_cast<uint32_t>(channel.attachments.size()),
+            hub_.host.nowNs() + request.publication.wait_ms * kMsNs};
   wait.result.all_delivered = true;  // until somebody says otherwise
   waits_.emplace(ticket, wait);
   return ticket;

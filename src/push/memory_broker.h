@@ -85,9 +85,8 @@ class MemoryBroker final : public Broker {
   void remember(HomeChannel& channel, std::string_view key, uint64_t content, int64_t now_ns,
                 const PublishResult& result);
   void forgetKeys(HomeChannel& channel) noexcept;
-  uint64_t makeWait(uint32_t from, CallId call, const HomeChannel& channel, const PublishResult& result,
-                    uint32_t wait_ms) noexcept;
-  void infoHere(uint32_t from, const ChannelKey& key, CallId call) noexcept;
+  uint64_t makeWait(const PublishRequest& request, const HomeChannel& channel,
+                    PublishResult& result) noexcept;
   void removeHere(uint32_t from, const ChannelKey& key, CallId call) noexcept;
   void answer(uint32_t to, CallId call, const PublishResult& result) noexcept;
   void answer(uint32_t to, CallId call, const ChannelInfo& info) noexcept;

@@ -73,7 +73,8 @@ class Fixture {
   }
   test::SimPeer send(const std::string& target, const std::string& body, const std::string& fields = "") {
     test::SimPeer peer = server.connect();
-    peer.write("POST " + target + " HTTP/1.1\r\nHost: a\r\n" + fields +
+    const bool is_list = fields.find("Content-Type: application/json") != std::string::npos;
+    peer.write((is_list ? "POST " : "PUT ") + target + " HTTP/1.1\r\nHost: a\r\n" + fields +
                "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
     REQUIRE(server.settle());
     return peer;
@@ -167,7 +168,7 @@ TEST_CASE("publish: who waits at the hub's end is told", "[push]") {
 TEST_CASE("publish: nothing is left of a body that did not come", "[push]") {
   Fixture f;
   test::SimPeer peer = f.server.connect();
-  peer.write("POST /room HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345");
+  peer.write("PUT /room HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345");
   REQUIRE(f.server.settle());
   peer.reset();
   REQUIRE(f.server.settle());

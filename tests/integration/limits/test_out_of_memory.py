@@ -3,22 +3,16 @@
 The server is started under RLIMIT_AS (ulimit -v), a little above what it needs. Clients then send bodies and messages that never end.
 """
 
-import pathlib
 import resource
-import selectors
-import socket
 import struct
-import time
 
 import pytest
 
+from crowd import CLIENTS, MIB, SANITIZED, Crowd, unfinished, virtual_bytes
 from raw_http import ProtocolError, request
-from roost_server import BINARY, eventually
+from roost_server import eventually
 
-MIB = 1 << 20
-SANITIZED = BINARY.exists() and any(name in BINARY.read_bytes() for name in (b"__asan_init", b"__tsan_init"))
 pytestmark = pytest.mark.skipif(SANITIZED, reason="sanitizers map more than any limit allows")
-CLIENTS = 620
 ROUTES = [
     {"path": "/pub/{channel}", "push_publish": {"max_message_bytes": 2 * MIB}},
     {"path": "/sub/{channel}", "push_subscribe": {"publish": {"max_message_bytes": 2 * MIB}}},
@@ -30,11 +24,6 @@ ROUTES = [
 CONFIG = {"worker_processes": 2, "http": {"sites": [{"host": ["*"], "routes": ROUTES}], "body_timeout_ms": 120000}}
 
 
-def virtual_bytes(server):
-    text = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
-    return int(text.split("VmSize:")[1].split()[0]) * 1024
-
-
 @pytest.fixture
 def small(start_server):
     """A server that may have 96 MiB more than it has after its start."""
@@ -44,54 +33,6 @@ def small(start_server):
     server = start_server(CONFIG, before_exec=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
     yield server
     server.check_alive()
-
-
-class Crowd:
-    """Clients that each send the same bytes, and whatever comes back."""
-
-    def __init__(self, server, data, count=CLIENTS):
-        self.selector = selectors.DefaultSelector()
-        self.answers, self.left = {}, {}
-        for _ in range(count):
-            self.add(server, data)
-
-    def add(self, server, data):
-        connection = socket.socket()
-        connection.setblocking(False)
-        connection.connect_ex(server.address)
-        self.answers[connection], self.left[connection] = b"", memoryview(data)
-        self.selector.register(connection, selectors.EVENT_READ | selectors.EVENT_WRITE)
-
-    def run(self, seconds, until=lambda: False):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and self.selector.get_map() and not until():
-            for key, events in self.selector.select(0.1):
-                self.serve(key.fileobj, events)
-
-    def serve(self, connection, events):
-        try:
-            if events & selectors.EVENT_WRITE:
-                self.left[connection] = self.left[connection][connection.send(self.left[connection]):]
-                if not self.left[connection]:
-                    self.selector.modify(connection, selectors.EVENT_READ)
-            if events & selectors.EVENT_READ:
-                piece = connection.recv(65536)
-                self.answers[connection] += piece
-                if not piece:
-                    raise ConnectionError("closed")
-        except BlockingIOError:
-            pass
-        except OSError:
-            self.selector.unregister(connection)
-            connection.close()
-
-    def statuses(self):
-        return [int(answer.split(b" ", 2)[1]) for answer in self.answers.values() if answer.startswith(b"HTTP/1.1 ")]
-
-    def close(self):
-        for connection in self.answers:
-            connection.close()
-        self.selector.close()
 
 
 def metric(server, name):
@@ -109,11 +50,6 @@ def check_well(server):
             return False
     eventually(published, "a message is taken again", 60)
     assert server.ask("/metrics").status == 200
-
-
-def unfinished(target, size=MIB, **fields):
-    """A request whose last byte never comes."""
-    return request(target, "POST", fields={"Content-Length": str(size), **fields}) + b"x" * (size - 1)
 
 
 @pytest.mark.parametrize("target, fields", [

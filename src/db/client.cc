@@ -137,6 +137,20 @@ std::string addressOf(int fd) {
   return ::getnameinfo(any, size, digits, sizeof digits, nullptr, 0, NI_NUMERICHOST) == 0 ? digits : "";
 }
 
+// The server tells with a result whether the statement has left something behind in its session, variables
+// above all, and nothing else (Outcome::session_changed).
+void appendTracking(MYSQL* mysql, Statement& setting) {
+  const unsigned long first = isMariaDb(mysql) ? 100'202 : 50'706;
+  if (mysql_get_server_version(mysql) < first) return;
+  setting.text << ", session_track_state_change = 1, session_track_schema = 0,"
+                  " session_track_system_variables = ?, session_track_transaction_info = ?";
+  setting.values.push_back(Value::ofText(""));
+  setting.values.push_back(Value::ofText("OFF"));
+  if (isMariaDb(mysql)) return;
+  setting.text << ", session_track_gtids = ?";
+  setting.values.push_back(Value::ofText("OFF"));
+}
+
 // Whatever the server's configuration has made the default: what would change, without a word, what
 // statements mean, how many rows they see, or which of them are kept. What bounds or refuses and says so
 // (max_join_size, max_statement_time, tx_read_only ...) is the server's own. Each is a variable that the
@@ -153,6 +167,7 @@ void appendMeaning(MYSQL* mysql, const Options& options, Statement& setting) {
   setting.values.push_back(Value::ofText(kSqlMode));
   setting.values.push_back(Value::ofUint(UINT64_MAX));
   setting.values.push_back(Value::ofText("REPEATABLE-READ"));
+  appendTracking(mysql, setting);
 }
 
 // As few round trips as it takes.
@@ -255,6 +270,15 @@ bool isMariaDb(MYSQL* mysql) {
 #else
   return std::string(mysql_get_server_info(mysql)).find("MariaDB") != std::string::npos;
 #endif
+}
+
+// MySQL tells of transactions in the same way, whatever it is asked for.
+bool saysSessionChanged(MYSQL* mysql, uint32_t status) {
+  if ((status & SERVER_SESSION_STATE_CHANGED) == 0) return false;
+  const char* text = nullptr;
+  size_t size = 0;
+  return isMariaDb(mysql) ||
+         mysql_session_track_get_first(mysql, SESSION_TRACK_STATE_CHANGE, &text, &size) == 0;
 }
 
 // What to connect to, one after the other. The library asks the system for localhost's address, which does

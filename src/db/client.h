@@ -60,4 +60,7 @@ bool isMariaDb(MYSQL* mysql);
 // Beginning a transaction cannot be prepared at MySQL's servers, only at MariaDB's: there it goes as it is.
 constexpr std::string_view kStartTransaction = "START TRANSACTION";
 
+// Whether the last result, with that status, says that something is left behind in the session.
+bool saysSessionChanged(MYSQL* mysql, uint32_t status);
+
 }  // namespace roost::db

@@ -235,7 +235,9 @@ void LoopCore::onPlain() noexcept {
   in_transaction_ = (calls_.mysql()->server_status & SERVER_STATUS_IN_TRANS) != 0;
   step_ = Step::kIdle;
   watch(EPOLLIN);
-  listener_->onResult({});
+  Outcome outcome;
+  outcome.session_changed = saysSessionChanged(calls_.mysql(), calls_.mysql()->server_status);
+  listener_->onResult(outcome);
 }
 
 void LoopCore::onFetched() noexcept {
@@ -284,6 +286,7 @@ void LoopCore::finish() noexcept {
   outcome.insert_id = current_->insertId();
   outcome.rows = rows_;
   outcome.warnings = current_->warnings();
+  outcome.session_changed = current_->sessionChanged();
   in_transaction_ = current_->inTransaction();
   // The library does not tell the columns of such a one's first result again.
   if (has_several_) retired_ = statements_.take(statement_->text.view());

@@ -61,6 +61,7 @@ struct Options {
   uint32_t slow_reader_ms = 2'000;       // that rows may wait for their reader in all, while others wait
   uint32_t idle_timeout_s = 300;         // an unused connection is closed
   uint32_t lifetime_s = 3'600;           // and every one after this time, less up to a tenth by chance
+  uint32_t slow_statement_ms = 1'000;    // a statement that takes that long is told in the log
   uint32_t leak_report_s = 60;           // a connection held that long is told in the log
   uint32_t max_statements = 256;         // prepared per connection; the least recently used goes
 };

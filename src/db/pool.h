@@ -40,6 +40,9 @@ struct Outcome {
   uint64_t insert_id = 0;      // the first AUTO_INCREMENT value it made; 0: none
   uint64_t rows = 0;           // that were passed to onRow
   uint32_t warnings = 0;
+  // The server says that something is left behind in the session: a variable that a trigger has set. Its
+  // connection is closed once it comes back.
+  bool session_changed = false;
 };
 
 // Something that needs a connection: a request that reads, a transaction. Implemented by whoever asks, who

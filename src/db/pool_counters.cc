@@ -35,6 +35,8 @@ PoolCounters::PoolCounters(metrics::Registry& registry)
                             "Answers cut off because their reader was slow while others waited.", ""})),
       leaks_reported(registry.counter(
           {"roost_mysql_leaks_reported_total", "Connections held for longer than leak_report_s.", ""})),
+      slow_statements(registry.counter(
+          {"roost_mysql_slow_statements_total", "Statements that took slow_statement_ms or longer.", ""})),
       wait_ns(
           registry.histogram({"roost_mysql_wait_nanoseconds",
                               "How long requests waited for a connection, those that had to.", "nanoseconds"},

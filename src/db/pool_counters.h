@@ -28,6 +28,7 @@ struct PoolCounters {
   metrics::Counter& retried;
   metrics::Counter& slow_readers;
   metrics::Counter& leaks_reported;
+  metrics::Counter& slow_statements;
   // In steps of the loop's clock, which is read once per batch of events.
   metrics::Histogram& wait_ns;
   metrics::Histogram& statement_ns;

@@ -90,6 +90,7 @@ bool Prepared::execute(const std::vector<Value>& values) {
 
 bool Prepared::bind(const std::vector<Value>& values) {
   own_error_ = 0;
+  session_changed_ = false;
   if (values.size() != mysql_stmt_param_count(statement_)) {
     own_error_ = CR_INVALID_PARAMETER_NO;
     return false;
@@ -128,6 +129,7 @@ void Prepared::describe(const MYSQL_FIELD* fields, size_t count) {
 
 void Prepared::noteStatus(uint32_t status, uint32_t warnings) noexcept {
   in_transaction_ = (status & SERVER_STATUS_IN_TRANS) != 0;
+  session_changed_ |= saysSessionChanged(mysql_, status);
   more_results_ = (status & kMoreResults) != 0;
   warnings_ = warnings;
 }

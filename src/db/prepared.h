@@ -50,7 +50,8 @@ class Prepared {
   uint64_t insertId() const noexcept;
   uint32_t warnings() const noexcept { return warnings_; }
   bool inTransaction() const noexcept { return in_transaction_; }
-  Error error() const;  // why a call has failed
+  bool sessionChanged() const noexcept { return session_changed_; }  // see Outcome
+  Error error() const;                                               // why a call has failed
 
  private:
   struct Buffers;  // of Oracle's library, which copies
@@ -72,6 +73,7 @@ class Prepared {
   uint32_t warnings_ = 0;
   uint32_t own_error_ = 0;  // of ours, where the library has none
   bool in_transaction_ = false;
+  bool session_changed_ = false;
   bool more_results_ = false;
   bool skipping_ = false;
 };

@@ -132,12 +132,18 @@ void Slot::takeWire(Slot& other) noexcept {
 
 void Slot::resume() noexcept {
   assert(!in_callback_);
-  if (!paused_) return;
-  paused_ = false;
+  if (!endPause()) return;
   progress_ns_ = pool_.nowNs();
-  paused_ns_ += progress_ns_ - paused_at_ns_;
   pool_.note(statementDeadline());
   wire_->resume();
+}
+
+// False: there was none.
+bool Slot::endPause() noexcept {
+  if (!paused_) return false;
+  paused_ = false;
+  paused_ns_ += pool_.nowNs() - paused_at_ns_;
+  return true;
 }
 
 void Slot::onColumns(const ResultColumns& columns) noexcept {

@@ -86,6 +86,7 @@ class Slot final : public Link, public ListHook, private WireListener {
   void countPrepares() noexcept;
   void detachWork() noexcept;
   void runStatement() noexcept;
+  bool endPause() noexcept;
   void run(Doing what, const Statement& statement) noexcept;
   void ended() noexcept;
   void settle() noexcept;
@@ -106,6 +107,7 @@ class Slot final : public Link, public ListHook, private WireListener {
   int64_t checkSettling(int64_t now_ns) noexcept;
   int64_t killAgain(int64_t now_ns) noexcept;
   void reportLeak(int64_t now_ns) noexcept;
+  void reportSlow(int64_t took_ns) const noexcept;
 
   LoopPool& pool_;
   std::unique_ptr<Wire> wire_;

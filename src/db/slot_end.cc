@@ -40,6 +40,7 @@ void Slot::onResult(const Outcome& outcome) noexcept {
   const Doing was = std::exchange(doing_, Doing::kNothing);
   switch (was) {
     case Doing::kWorks:
+      touched_ |= outcome.session_changed;
       outcome_ = outcome;
       ended_ = Ended::kResult;
       ended();
@@ -82,9 +83,10 @@ void Slot::onError(const Error& error) noexcept {
 
 // A statement of a Work's, which may have gone meanwhile.
 void Slot::ended() noexcept {
-  paused_ = false;
+  endPause();
   const int64_t took_ns = pool_.nowNs() - started_ns_;
   pool_.counters_.statement_ns.record(static_cast<uint64_t>(took_ns));
+  reportSlow(took_ns);
   if (kill_ != Kill::kNone) {
     settle();
   } else {
@@ -222,9 +224,8 @@ void Slot::abandon() noexcept {
   if (doing_ != Doing::kWorks || kill_ != Kill::kNone) return;
   kill_at_ns_ = pool_.nowNs() + kKillDelayNs;
   pool_.note(kill_at_ns_);
-  if (!paused_) return;
+  if (!endPause()) return;
   kill();
-  paused_ = false;
   if (!in_callback_) wire_->resume();
 }
 

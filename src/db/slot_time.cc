@@ -15,6 +15,7 @@ constexpr int64_t kNsPerS = 1'000'000'000;
 constexpr int64_t kTellNs = 1 * kNsPerS;
 constexpr int64_t kLookNs = 100 * kNsPerMs;  // how often it is seen whether a slow reader is in the way
 constexpr size_t kShownBytes = 200;          // of a statement, in the log
+constexpr size_t kShownSlowBytes = 2000;     // of one that is to be found and explained
 
 }  // namespace
 
@@ -88,7 +89,7 @@ void Slot::timeOut(int64_t now_ns) noexcept {
   tell_by_ns_ = now_ns + kTellNs;
   settle_by_ns_ = now_ns + kSettleNs;
   kill();
-  if (!std::exchange(paused_, false)) return;
+  if (!endPause()) return;
   wire_->resume();
 }
 
@@ -110,6 +111,17 @@ int64_t Slot::killAgain(int64_t now_ns) noexcept {
   if (now_ns < kill_at_ns_) return kill_at_ns_;
   kill();
   return kNever;
+}
+
+// What its reader has taken of it is not the database's.
+void Slot::reportSlow(int64_t took_ns) const noexcept {
+  const int64_t most_ns = int64_t{pool_.options_.slow_statement_ms} * kNsPerMs;
+  const int64_t own_ns = took_ns - paused_ns_;
+  if (most_ns == 0 || own_ns < most_ns) return;
+  const std::string_view text = statement_.text.view();
+  pool_.counters_.slow_statements.add();
+  LOG_EVERY_SECOND(WARN, "mysql: a slow statement, ms={} rows={}{}: {}", own_ns / kNsPerMs, rows_,
+                   timed_out_ ? " killed=query_timeout_ms" : "", text.substr(0, kShownSlowBytes));
 }
 
 void Slot::reportLeak(int64_t now_ns) noexcept {

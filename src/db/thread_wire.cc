@@ -287,6 +287,7 @@ Batch Core::beginPlainly() {
     batch.error = errorOf(mysql_.get());
   } else {
     batch.outcome.emplace();
+    batch.outcome->session_changed = saysSessionChanged(mysql_.get(), mysql_->server_status);
     batch.in_transaction = (mysql_->server_status & SERVER_STATUS_IN_TRANS) != 0;
   }
   return batch;
@@ -319,6 +320,7 @@ Batch Core::work(const Statement& statement) {
     batch.outcome->affected_rows = prepared->affectedRows();
     batch.outcome->insert_id = prepared->insertId();
     batch.outcome->warnings = prepared->warnings();
+    batch.outcome->session_changed = prepared->sessionChanged();
     batch.in_transaction = prepared->inTransaction();
   }
   if (has_several) statements_.take(statement.text.view());

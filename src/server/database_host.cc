@@ -107,6 +107,7 @@ db::Options DatabaseHost::optionsOf(Node root) {
   options.idle_timeout_s = asU32(node["idle_timeout_s"]);
   options.lifetime_s = asU32(node["lifetime_s"]);
   options.leak_report_s = asU32(node["leak_report_s"]);
+  options.slow_statement_ms = asU32(node["slow_statement_ms"]);
   options.max_statements = asU32(node["max_statements"]);
   return options;
 }

@@ -13,6 +13,10 @@
 
 namespace roost::tables {
 
+Problem bodiesFull() {
+  return {503, "bodies_full", "the bodies that wait for the database take all the memory they may", {}, {}};
+}
+
 const db::Value* BodyRow::find(uint16_t column) const noexcept {
   const auto found = std::lower_bound(columns.begin(), columns.end(), column);
   if (found == columns.end() || *found != column) return nullptr;
@@ -54,8 +58,9 @@ class RowGatherer {
       problem_.hint = "Name what counts with columns=, and the rest is passed over.";
       return kRefused;
     }
-    if (!table_.mayWrite(*column)) {
+    if (!table_.mayWrite(*column) && !(options_.names_rows && table_.mayName(*column))) {
       refuse("read_only_column", fmt::format("column \"{}\" cannot be written", name));
+      if (column->auto_increment) problem_.hint = "The database makes its values: leave it out.";
       return kRefused;
     }
     return static_cast<int>(column - table_.table->columns.data());
@@ -66,6 +71,7 @@ class RowGatherer {
       problem_ = {413, "too_many_rows", fmt::format("more than {} rows", options_.max_rows), {}, {}};
       return false;
     }
+    if (!pay(kRowBytes)) return false;
     out_.rows.emplace_back();
     return true;
   }
@@ -77,6 +83,7 @@ class RowGatherer {
     db::Value converted;
     if (!convertJson(column, std::move(value), options_.time_zone, converted, problem_)) return place();
     if (isInUniqueKey(*table_.table, position) && !makeExact(column, converted, problem_)) return place();
+    if (!pay(kValueBytes + 2 * converted.bytes().size())) return false;
     out_.rows.back().set(position, std::move(converted));
     return true;
   }
@@ -103,6 +110,10 @@ class RowGatherer {
     problem_.detail = std::move(detail);
     return place();
   }
+  bool refuseNumber(size_t position) {
+    return refuse("value_out_of_range",
+                  fmt::format("the number that ends at byte {} is too large", position));
+  }
   bool refuseWhole(std::string detail) {
     refuse("bad_body", "");
     problem_.detail = std::move(detail);
@@ -110,6 +121,16 @@ class RowGatherer {
   }
 
  private:
+  // What a row takes, and what a value does: in a row, whose vectors may have room for twice as many, and in
+  // a statement.
+  static constexpr size_t kRowBytes = 2 * sizeof(BodyRow) + 64;
+  static constexpr size_t kValueBytes = 3 * sizeof(db::Value) + 3 * sizeof(uint16_t);
+
+  bool pay(size_t bytes) {
+    if (options_.lease == nullptr || options_.lease->take(bytes)) return true;
+    problem_ = bodiesFull();
+    return false;
+  }
   // Says which row it is. Always false.
   bool place() {
     if (out_.is_list && !out_.rows.empty())
@@ -122,6 +143,8 @@ class RowGatherer {
   Body& out_;
   Problem& problem_;
 };
+
+constexpr int kNumberOverflow = 406;  // of the library: 1e309, which no double holds
 
 // Takes the values of rows in their order; what nests is put together again as text.
 class RowReader final : public nlohmann::json_sax<nlohmann::json> {
@@ -180,8 +203,10 @@ class RowReader final : public nlohmann::json_sax<nlohmann::json> {
     if (nested_) return close();
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& why) override {
     refused_ = true;
+    if (why.id == kNumberOverflow) return rows_.refuseNumber(position);
     return rows_.refuseWhole(fmt::format("the body is no JSON, at byte {}", position));
   }
 
@@ -269,6 +294,8 @@ bool addCsv(const ExposedTable& table, RowGatherer& rows, uint16_t column, const
 bool readCsv(std::string_view text, const ExposedTable& table, RowGatherer& rows, Body& out) {
   out.is_list = true;
   if (!isUtf8(text)) return rows.refuseWhole("the body is not UTF-8");
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // which spreadsheets write
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
   CsvReader reader(text);
   std::vector<CsvField> fields;
   std::vector<int> columns;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "db/value.h"
+#include "tables/body_budget.h"
 #include "tables/exposure.h"
 #include "tables/problem.h"
 
@@ -36,8 +37,13 @@ struct BodyOptions {
   const std::vector<std::string>* columns = nullptr;
   uint32_t max_rows = 1000;
   std::string_view time_zone = "+00:00";
+  BodyLease* lease = nullptr;  // pays for the rows, and for the statements that are made of them
+  bool names_rows = false;     // rows say which row they are: keys that may not be written can stand in them
   bool missing_is_null = false;  // Prefer: missing=null: what any row gives is NULL in those that do not
 };
+
+// 503: the BodyBudget is spent.
+Problem bodiesFull();
 
 // How deeply a value of a JSON column may nest.
 constexpr uint32_t kMaxJsonDepth = 64;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tables/json_text.h"
 #include "tables/read.h"
 #include "tables/relations.h"
 #include "tables/sql_context.h"
@@ -78,6 +79,11 @@ class Leaf {
   bool checkType() {
     const Column& column = *operand_.column;
     const bool pattern = condition_.op >= Operator::kLike && condition_.op <= Operator::kImatch;
+    const bool regex = condition_.op == Operator::kMatch || condition_.op == Operator::kImatch;
+    if (regex && !context_.fixed && !context_.exposure.config->regex)
+      return refuse(
+          "bad_operator", "match and imatch are switched off here",
+          "like and ilike take patterns; \"regex\": \"on\" in mysql_rest takes regular expressions.");
     if (operand_.isJsonText()) return true;
     if (operand_.isJsonValue()) {
       if (pattern || condition_.op == Operator::kIsDistinct)
@@ -237,6 +243,8 @@ class Leaf {
   // A place in JSON against a JSON value: "data->age=gt.20". Only what is of the value's kind is compared.
   bool appendJsonTest(const std::string& text) {
     const nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
+    if (value.is_discarded() && isJson(std::string_view(text)))  // what no double holds
+      return refuse("value_out_of_range", inQuotes(text) + " has a number that is too large");
     if (value.is_discarded())
       return refuse("bad_value", inQuotes(text) + " is no JSON",
                     "\"->>\" compares text; text in JSON has quotes");

@@ -29,6 +29,7 @@ class EmbedMaker {
     plan_.many = relation_.many;
     plan_.inner = item_.inner;
     plan_.max_rows = kRowsPerOuter * context_.exposure.config->limits.max_embed_rows;
+    plan_.max_rows_each = relation_.many ? context_.table.config->max_rows : 0;
     if (!ordering_.read(query_, false)) return false;
     if (!relation_.many && (query_.offset.value_or(0) > 0 || query_.limit.value_or(1) == 0))
       return context_.refuse("unsupported", "limit and offset of what is one row");
@@ -103,7 +104,8 @@ class EmbedMaker {
     if (!appendConditionsBehind(tail)) return false;
     tail.text << ") AS r WHERE n > ? AND n <= ? ORDER BY n";
     const uint64_t first = query_.offset.value_or(0);
-    const uint64_t most = static_cast<uint64_t>(INT64_MAX) - first;
+    uint64_t most = static_cast<uint64_t>(INT64_MAX) - first;
+    if (plan_.max_rows_each != 0) most = std::min<uint64_t>(most, plan_.max_rows_each);
     tail.values.push_back(db::Value::ofUint(first));
     tail.values.push_back(db::Value::ofUint(first + std::min(query_.limit.value_or(most), most)));
     return finish(std::move(head), std::move(tail));

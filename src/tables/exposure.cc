@@ -49,7 +49,8 @@ class Binder {
       const Column& column = table.columns[at];
       if (config_.columns.empty() ? column.invisible : !isIn(config_.columns, column.name)) continue;
       bound.shown.push_back(static_cast<uint16_t>(at));
-      bound.writable[at] = !column.generated && !isIn(config_.read_only, column.name);
+      const bool is_made = column.generated || (column.auto_increment && !config_.client_ids);
+      bound.writable[at] = !is_made && !isIn(config_.read_only, column.name);
     }
   }
 
@@ -132,6 +133,13 @@ const Column* ExposedTable::find(std::string_view column) const noexcept {
 
 bool ExposedTable::mayWrite(const Column& column) const noexcept {
   return writable[static_cast<size_t>(&column - table->columns.data())];
+}
+
+bool ExposedTable::mayName(const Column& column) const noexcept {
+  const Key* const primary = key();
+  const auto at = static_cast<uint16_t>(&column - table->columns.data());
+  return primary != nullptr && column.auto_increment && !mayWrite(column) &&
+         std::find(primary->columns.begin(), primary->columns.end(), at) != primary->columns.end();
 }
 
 const Key* ExposedTable::key() const noexcept {

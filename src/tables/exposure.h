@@ -26,6 +26,7 @@ struct TableConfig {
   std::string alias;                   // in the path; empty: the name
   std::vector<std::string> columns;    // shown; empty: all
   std::vector<std::string> read_only;  // shown, and not written
+  bool client_ids = false;             // AUTO_INCREMENT columns are written, too
   uint8_t methods = kRead;
   uint32_t max_rows = 1000;   // of one answer; 0: as many as there are (streamed)
   uint32_t default_rows = 0;  // without limit; 0: max_rows
@@ -53,6 +54,7 @@ struct RestConfig {
   std::vector<TableConfig> tables;
   BigNumber bigint = BigNumber::kNumber;
   BigNumber decimal = BigNumber::kNumber;
+  bool regex = false;  // the operators match and imatch
   RestLimits limits;
 };
 
@@ -71,6 +73,9 @@ struct ExposedTable {
   // nullptr: there is none, or it is not shown.
   const Column* find(std::string_view column) const noexcept;
   bool mayWrite(const Column& column) const noexcept;
+  // Whether it is an AUTO_INCREMENT column that may not be written, and can stand all the same where a row
+  // says by its primary key which row it is: in PUT, and in a merge.
+  bool mayName(const Column& column) const noexcept;
   bool allows(Methods method) const noexcept { return (methods & method) != 0; }
   // The primary key where all of it is shown, otherwise nullptr.
   const Key* key() const noexcept;

@@ -111,6 +111,14 @@ void putJson(TextSink& sink, std::string_view json) {
   sink.put(json);
 }
 
+// "0000-00-00", "2026-00-00", which servers keep that were not strict: no date of RFC 3339, and none that
+// clients could read.
+bool isNoDate(Type type, const db::Cell& cell) noexcept {
+  if (type != Type::kDate && type != Type::kDateTime && type != Type::kTimestamp) return false;
+  const db::Moment moment = db::readMoment(type, cell);
+  return moment.month == 0 || moment.day == 0;
+}
+
 bool isText(Type type) noexcept {
   return type == Type::kText || type == Type::kJson;
 }
@@ -181,7 +189,8 @@ void putBare(TextSink& sink, const OutputColumn& column, const db::ResultColumn&
 
 void putValue(TextSink& sink, const OutputColumn& column, const db::ResultColumn& result,
               const db::Cell& cell, const OutputOptions& options) {
-  if (cell.isNull() || result.type == Type::kNull) return sink.put(std::string_view("null"));
+  if (cell.isNull() || result.type == Type::kNull || isNoDate(result.type, cell))
+    return sink.put(std::string_view("null"));
   if (isText(result.type)) {
     const bool is_json = (column.is_json || result.type == Type::kJson) && !column.as_text;
     return is_json && isJson(cell.view()) ? putJson(sink, cell.view()) : putJsonString(sink, cell.view());
@@ -222,7 +231,7 @@ void RowWriter::csvLine(const db::ResultColumns& result, const db::Row& row, std
     if (column.hidden) continue;
     if (!first) sink.put(',');
     first = false;
-    if (row[i].isNull()) continue;
+    if (row[i].isNull() || isNoDate(result[i].type, row[i])) continue;
     if (isText(result[i].type)) {
       putCsvText(sink, row[i].view());
     } else {

@@ -23,8 +23,9 @@ struct EmbedPlan {
   bool inner = false;          // (the first statement has seen to it)
   std::vector<uint16_t> from;  // the joining cells' positions in the outer row
   std::vector<OutputColumn>
-      columns;            // of its rows; the first from.size() are the joining ones, in that order
-  uint32_t max_rows = 0;  // of all together; beyond it the answer is refused
+      columns;                 // of its rows; the first from.size() are the joining ones, in that order
+  uint32_t max_rows = 0;       // of all together; beyond it the answer is refused
+  uint32_t max_rows_each = 0;  // of one outer row, the table's own max_rows: the rest is left out. 0: any
   // The statement for the joining values of the outer rows (`keys`: from.size() values for each, without
   // NULLs and repeats). As many marks as the next power of two needs, the last key repeated.
   db::Statement forKeys(const std::vector<db::Value>& keys) const;

@@ -59,6 +59,20 @@ std::unique_ptr<WriteBase> make(const ExposedTable& table, const Exposure& expos
 
 }  // namespace
 
+BodyOptions bodyOptions(const Exposure& exposure, const Query& query, const WriteOptions& options,
+                        BodyLease& lease) {
+  using Missing = Preferences::Missing;
+  BodyOptions reading;
+  reading.columns = &query.columns;
+  reading.max_rows = exposure.config->limits.max_body_rows;
+  reading.time_zone = exposure.catalog->time_zone;
+  reading.missing_is_null = options.preferences.missing == Missing::kNull;
+  reading.names_rows =
+      options.method == kUpsert || options.preferences.resolution == Preferences::Resolution::kMerge;
+  reading.lease = &lease;
+  return reading;
+}
+
 std::unique_ptr<Operation> planWrite(const ExposedTable& table, const Exposure& exposure, Query query,
                                      WriteOptions options, Body body, Problem& problem) {
   if (!isForWrites(query, options, problem)) return nullptr;

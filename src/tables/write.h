@@ -35,6 +35,10 @@ struct WriteOptions {
   bool collect_keys = false;      // the result says which rows they were
 };
 
+// How the body of such a request is read, at the cost of `lease`. What is referred to outlives the options.
+BodyOptions bodyOptions(const Exposure& exposure, const Query& query, const WriteOptions& options,
+                        BodyLease& lease);
+
 // nullptr: `problem`. What is referred to outlives the operation. `body` is empty for DELETE.
 //
 // POST: rows are inserted, those of the same columns together, up to 64 with one statement. With

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace roost::tables {
@@ -63,7 +65,16 @@ bool InsertOperation::plan(Problem& problem) {
 }
 
 bool InsertOperation::planLooks(Problem& problem) {
-  guarded_ = resolution_ == Resolution::kMerge && fixed_.any();
+  // Rows that name themselves by a key that clients do not choose have to be there.
+  must_meet_ =
+      resolution_ == Resolution::kMerge && conflict_ == key_ && key_ != nullptr &&
+      std::any_of(body_.rows.begin(), body_.rows.end(), [this](const BodyRow& row) {
+        return std::any_of(key_->columns.begin(), key_->columns.end(), [&](uint16_t column) {
+          const db::Value* const given = row.find(column);
+          return given != nullptr && !given->isNull() && table_.mayName(table_.table->columns[column]);
+        });
+      });
+  guarded_ = resolution_ == Resolution::kMerge && (fixed_.any() || must_meet_);
   if (!guarded_) return true;
   phase_ = Phase::kConflicts;
   rows_.swap(steps_);
@@ -143,12 +154,31 @@ bool InsertOperation::planConflict(Problem& problem) {
     if (!key.unique || (!key.partial && isWithin(*conflict_, key))) continue;
     const auto meets = [&](const BodyRow& row) { return mayMeet(key, row); };
     if (std::none_of(body_.rows.begin(), body_.rows.end(), meets)) continue;
-    problem =
-        refused(409, "ambiguous_upsert", "a row could be the same as another one by more than one unique key",
-                "Leave the columns of other unique keys out, or name their key by on_conflict.");
+    problem = ambiguous(key);
     return false;
   }
   return true;
+}
+
+// `other` is a key that a row could meet another one by as well.
+Problem InsertOperation::ambiguous(const Key& other) const {
+  std::string hint = "PUT goes by the primary key alone.";
+  for (const uint16_t position : other.columns) {
+    if (!std::binary_search(table_.shown.begin(), table_.shown.end(), position)) continue;
+    const Column& column = table_.table->columns[position];
+    const bool is_given = std::binary_search(all_columns_.begin(), all_columns_.end(), position);
+    if (is_given && (column.auto_increment || column.null_by_default)) {
+      hint = fmt::format("Leave \"{}\" out, or use PUT, which goes by the primary key alone.", column.name);
+      break;
+    }
+    if (!is_given)
+      hint = fmt::format(
+          "\"{}\" is not given, and its default may be another row's. Use PUT, which goes by "
+          "the primary key alone.",
+          column.name);
+  }
+  return refused(409, "ambiguous_upsert",
+                 "a row could be the same as another one by more than one unique key", std::move(hint));
 }
 
 // Whether the row may be equal to another one in this key: none of its columns is surely NULL or new.
@@ -297,12 +327,18 @@ void InsertOperation::appendMerge(db::Statement& out) const {
 // the key that decides, with and without the fixed conditions.
 void InsertOperation::countConflicts(bool inside, bool locks) {
   std::vector<KeyValues> keys;
+  std::set<std::string> names;
   for (size_t i = first_; i < body_.rows.size(); ++i) {
     KeyValues values;
-    for (const uint16_t column : conflict_->columns)
-      if (const db::Value* const given = body_.rows[i].find(column)) values.push_back(*given);
-    if (values.size() == conflict_->columns.size()) keys.push_back(std::move(values));
+    for (const uint16_t column : conflict_->columns) {
+      const db::Value* const given = body_.rows[i].find(column);
+      if (given != nullptr && (!must_meet_ || !given->isNull())) values.push_back(*given);
+    }
+    if (values.size() != conflict_->columns.size()) continue;
+    if (must_meet_ && !names.insert(keyJson(table_, *conflict_, values)).second) continue;  // each once
+    keys.push_back(std::move(values));
   }
+  named_ = keys.size();
   if (keys.empty()) return;
   db::Statement head;
   head.text << "SELECT COUNT(*) FROM " << table_.table->identifier;
@@ -312,8 +348,8 @@ void InsertOperation::countConflicts(bool inside, bool locks) {
 }
 
 bool InsertOperation::addLooks() {
-  if (guarded_) countConflicts(false, false);
-  return guarded_;
+  if (guarded_ && !must_meet_) countConflicts(false, false);
+  return guarded_ && !must_meet_;
 }
 
 // Rows from there on are merged, and so they are locked and looked at.
@@ -355,7 +391,7 @@ bool InsertOperation::onError(const db::Error& error) {
 bool InsertOperation::goOn() {
   switch (phase_) {
     case Phase::kConflicts:
-      guesses_ = has_looked_ && counted_ == 0;
+      guesses_ = has_looked_ && counted_ == 0 && !must_meet_;
       if (!guesses_) {
         mergeFrom(0);
       } else {  // to lock what is not there would keep others from making their rows
@@ -366,7 +402,13 @@ bool InsertOperation::goOn() {
     case Phase::kInside:
       phase_ = Phase::kCompared;
       met_ = std::exchange(counted_, 0);
-      countConflicts(true, true);
+      if (must_meet_ && met_ != named_)
+        return fail(404, "no_row", "there is no such row, and a key of one's own cannot be chosen here");
+      if (fixed_.any()) {
+        countConflicts(true, true);
+      } else {
+        counted_ = met_;
+      }
       return true;
     case Phase::kCompared:
       phase_ = Phase::kRows;

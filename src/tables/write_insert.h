@@ -22,6 +22,7 @@ class InsertOperation final : public WriteBase {
 
   bool planConflict(Problem& problem);
   bool planKeys(Problem& problem);
+  Problem ambiguous(const Key& other) const;
   bool mayMeet(const Key& key, const BodyRow& row) const;
   void planRows(size_t first);
   void addRun(size_t first, size_t end, bool in_front);
@@ -52,11 +53,13 @@ class InsertOperation final : public WriteBase {
   std::vector<uint16_t> all_columns_;  // that any row gives; what a merge changes
   // A merge under fixed conditions: which rows there are already is looked at before they are changed.
   bool guarded_ = false;
-  bool guesses_ = false;   // that all rows are new, since a look that locked nothing found none
-  size_t first_ = 0;       // of the rows that are looked at
-  std::deque<Step> rows_;  // meanwhile
+  bool must_meet_ = false;  // all rows that give their key are there already, or it fails
+  bool guesses_ = false;    // that all rows are new, since a look that locked nothing found none
+  size_t first_ = 0;        // of the rows that are looked at
+  std::deque<Step> rows_;   // meanwhile
   uint64_t written_ = 0;
-  uint64_t met_ = 0;  // rows that are there already
+  uint64_t met_ = 0;    // rows that are there already
+  uint64_t named_ = 0;  // rows that were asked for
   enum class Phase : uint8_t { kConflicts, kInside, kCompared, kRows, kFound };
   Phase phase_ = Phase::kRows;
 };

@@ -45,7 +45,7 @@ void readTags(std::string_view text, RowTags& tags) {
 // Makes operations of entries.
 class Planner {
  public:
-  Planner(const BatchRequest& request, BatchPlan& plan)
+  Planner(BatchRequest& request, BatchPlan& plan)
       : request_(request), plan_(plan), exposure_(*request.exposure) {}
 
   // nullptr: `problem`.
@@ -56,7 +56,7 @@ class Planner {
                                                tables::Query query, tables::WriteOptions options,
                                                Problem& problem);
 
-  const BatchRequest& request_;
+  BatchRequest& request_;
   BatchPlan& plan_;
   const tables::Exposure& exposure_;
 };
@@ -121,11 +121,7 @@ std::unique_ptr<tables::Operation> Planner::planWrite(BatchEntry& entry, const t
   options.create_only = entry.if_none_match == "*";
   tables::Body body;
   if (options.method != tables::kDelete) {
-    tables::BodyOptions reading;
-    reading.columns = &query.columns;
-    reading.max_rows = exposure_.config->limits.max_body_rows;
-    reading.time_zone = exposure_.catalog->time_zone;
-    reading.missing_is_null = options.preferences.missing == tables::Preferences::Missing::kNull;
+    const tables::BodyOptions reading = tables::bodyOptions(exposure_, query, options, request_.lease);
     if (!tables::readBody(entry.body, tables::BodyFormat::kJson, table, reading, body, problem))
       return nullptr;
     entry.body = {};
@@ -135,12 +131,19 @@ std::unique_ptr<tables::Operation> Planner::planWrite(BatchEntry& entry, const t
 
 }  // namespace
 
-BatchPlan planBatch(const BatchRequest& request) {
+BatchPlan planBatch(BatchRequest& request) {
   BatchPlan plan;
   Planner planner(request, plan);
+  // Each operation has a text of its own, too.
+  if (!request.lease.take(request.text.size())) {
+    plan.problem = tables::bodiesFull();
+    return plan;
+  }
   if (!readBatch(request.text, request.base, request.exposure->config->limits.max_batch, plan.entries,
                  plan.problem))
     return plan;
+  request.lease.give(request.text.capacity());
+  request.text = {};
   for (size_t i = 0; i < plan.entries.size(); ++i) {
     std::unique_ptr<tables::Operation> operation = planner.planOne(plan.entries[i], plan.problem);
     if (operation == nullptr) {
@@ -149,6 +152,7 @@ BatchPlan planBatch(const BatchRequest& request) {
     }
     plan.operations.push_back(std::move(operation));
   }
+  plan.lease = std::move(request.lease);
   plan.is_good = true;
   return plan;
 }

@@ -40,21 +40,22 @@ class BatchWork final : public http::ExchangeListener, private OperationsDone {
       : exchange_(exchange),
         site_(std::move(site)),
         rolls_back_(rolls_back),
-        body_(exchange, site_.max_body_bytes) {}
+        lease_(site_.bodies),
+        body_(exchange, site_.max_body_bytes, lease_) {}
 
   void onBody(std::string_view piece, bool fin) noexcept override {
     if (complete_ || refused_) return exchange_.consumed(piece.size());
-    if (!body_.add(piece)) return refuse(body_.problem());
+    if (Problem problem; !body_.add(piece, problem)) return refuse(problem);
     if (!fin) return exchange_.consumed(piece.size());
     complete_ = true;
-    const auto request =
-        std::make_shared<BatchRequest>(BatchRequest{site_.exposure, site_.base, body_.take()});
+    const auto request = std::make_shared<BatchRequest>(
+        BatchRequest{site_.exposure, site_.base, body_.take(), std::move(lease_)});
     if (request->text.size() <= kMostBytesOnLoop || !planElsewhere(request)) begin(planWithin(*request));
   }
   void onAbort(http::AbortReason) noexcept override { run_.reset(); }
 
  private:
-  bool planElsewhere(std::shared_ptr<const BatchRequest> request) noexcept;
+  bool planElsewhere(std::shared_ptr<BatchRequest> request) noexcept;
   void begin(BatchPlan plan) noexcept;
   void refuse(const Problem& problem, const ProblemExtra& extra = {}) noexcept {
     refused_ = true;
@@ -66,6 +67,7 @@ class BatchWork final : public http::ExchangeListener, private OperationsDone {
   http::Exchange& exchange_;
   const WriteSite site_;
   const bool rolls_back_;
+  tables::BodyLease lease_;
   BodyGatherer body_;
   size_t count_ = 0;  // of its operations
   bool complete_ = false;
@@ -74,7 +76,7 @@ class BatchWork final : public http::ExchangeListener, private OperationsDone {
 };
 
 // False where there is no thread for it.
-bool BatchWork::planElsewhere(std::shared_ptr<const BatchRequest> request) noexcept {
+bool BatchWork::planElsewhere(std::shared_ptr<BatchRequest> request) noexcept {
   std::unique_ptr<event::Task> task =
       event::makeTask([request = std::move(request), name = exchange_.handle()] {
         auto plan = std::make_unique<BatchPlan>(planWithin(*request));
@@ -93,6 +95,7 @@ void BatchWork::begin(BatchPlan plan) noexcept {
   for (BatchEntry& entry : plan.entries) writes.methods.push_back(std::move(entry.method));
   writes.tags = std::move(plan.tags);
   writes.rolls_back = rolls_back_;
+  writes.lease = std::move(plan.lease);
   writes.most_bytes = site_.exposure->config->limits.max_batch_bytes;
   WriteRun::start(site_, std::move(writes), *this, run_);
 }

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/memory.h"
 #include "http/exchange.h"
 #include "modules/mysql/problem_reply.h"
 #include "modules/mysql/write_request.h"
+#include "tables/body.h"
 
 namespace roost::modules::mysql {
+
+using tables::Problem;
 
 constexpr int64_t kMostAtOnce = 64 << 10;
 
@@ -18,14 +22,36 @@ int64_t announcedBytes(const http::RequestHead& head) noexcept {
   return error == std::errc{} && end == text.data() + text.size() ? bytes : -1;
 }
 
-BodyGatherer::BodyGatherer(const http::Exchange& exchange, uint32_t max_bytes) : max_bytes_(max_bytes) {
+BodyGatherer::BodyGatherer(const http::Exchange& exchange, uint32_t max_bytes, tables::BodyLease& lease)
+    : max_bytes_(max_bytes), lease_(lease) {
   const int64_t announced = announcedBytes(exchange.request());
-  if (announced > 0)
-    memory::forPeer([&] { text_.reserve(static_cast<size_t>(std::min(announced, kMostAtOnce))); });
+  Problem ignored;  // where there is no room now, there may be when the body comes
+  if (announced > 0) reserve(static_cast<size_t>(std::min(announced, kMostAtOnce)), ignored);
 }
 
-tables::Problem BodyGatherer::problem() const {
-  return too_large_ ? bodyTooLarge(max_bytes_) : noMemory();
+bool BodyGatherer::add(std::string_view piece, Problem& problem) noexcept {
+  if (piece.size() > max_bytes_ - text_.size()) {
+    problem = bodyTooLarge(static_cast<uint32_t>(max_bytes_));
+    return false;
+  }
+  const size_t needed = text_.size() + piece.size();
+  if (needed > text_.capacity() && !reserve(std::max(needed, 2 * text_.capacity()), problem)) {
+    text_ = {};
+    return false;
+  }
+  text_.append(piece);
+  return true;
+}
+
+bool BodyGatherer::reserve(size_t bytes, Problem& problem) noexcept {
+  if (bytes > paid_ && !lease_.take(bytes - paid_)) {
+    problem = tables::bodiesFull();
+    return false;
+  }
+  paid_ = std::max(paid_, bytes);
+  if (memory::forPeer([&] { text_.reserve(bytes); })) return true;
+  problem = noMemory();
+  return false;
 }
 
 }  // namespace roost::modules::mysql

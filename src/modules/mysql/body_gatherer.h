@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/memory.h"
+#include "tables/body_budget.h"
 #include "tables/problem.h"
 
 namespace roost::http {
@@ -26,22 +26,20 @@ inline constexpr size_t kMostBytesOnLoop = 64 << 10;
 class BodyGatherer {
  public:
   // What is announced takes memory at once, up to 64 KiB; more, as it comes.
-  BodyGatherer(const http::Exchange& exchange, uint32_t max_bytes);
+  // `lease` pays for it, and outlives it; take() leaves it paid for.
+  BodyGatherer(const http::Exchange& exchange, uint32_t max_bytes, tables::BodyLease& lease);
 
-  // False: it is larger than it may be, or there is no memory for it; problem() says which.
-  bool add(std::string_view piece) noexcept {
-    too_large_ = piece.size() > max_bytes_ - text_.size();
-    if (!too_large_ && memory::forPeer([&] { text_.append(piece); })) return true;
-    text_ = {};
-    return false;
-  }
-  tables::Problem problem() const;
+  // False: it is larger than it may be, or all bodies together are, or there is no memory for it.
+  bool add(std::string_view piece, tables::Problem& problem) noexcept;
   std::string take() noexcept { return std::move(text_); }
 
  private:
-  const uint32_t max_bytes_;
+  bool reserve(size_t bytes, tables::Problem& problem) noexcept;
+
+  const size_t max_bytes_;
+  tables::BodyLease& lease_;
+  size_t paid_ = 0;
   std::string text_;
-  bool too_large_ = false;
 };
 
 }  // namespace roost::modules::mysql

@@ -127,6 +127,8 @@ bool EmbedMerge::addInner(size_t index, const db::ResultColumns& columns, const 
     has_stray_ = true;
     return false;
   }
+  if (plan.max_rows_each != 0 && found->second.rows >= plan.max_rows_each) return true;
+  ++found->second.rows;
   std::string& text = found->second.text;
   const size_t before = text.size();
   if (before != 0) {

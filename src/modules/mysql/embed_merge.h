@@ -39,6 +39,7 @@ class EmbedMerge {
  private:
   struct Group {
     std::string text;  // its rows, with commas between them
+    uint32_t rows = 0;
   };
   struct Part {
     std::unordered_map<std::string, Group> groups;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -50,8 +51,8 @@ void replyProblem(http::Exchange& exchange, const tables::Problem& problem, cons
   head.add("Content-Type", "application/problem+json");
   head.add("Cache-Control", "no-store");
   if (problem.code == kNoMemory) exchange.context().noteNoMemory();
-  const bool comes_again = problem.status == 503 && problem.code == kNoMemory;
-  const uint32_t retry_s = comes_again ? kMemoryRetryS : extra.retry_after_s;
+  const bool passes = problem.status == 503 && (problem.code == kNoMemory || problem.code == "bodies_full");
+  const uint32_t retry_s = passes ? kMemoryRetryS : extra.retry_after_s;
   if (retry_s != 0) head.addNumber("Retry-After", retry_s);
   if (extra.lines != nullptr) head.addAll(*extra.lines);
   exchange.reply(head, bodyOf(problem, extra));

@@ -11,6 +11,7 @@
 #include "event/loop.h"
 #include "http/exchange.h"
 #include "log/log.h"
+#include "modules/mysql/body_gatherer.h"
 #include "modules/mysql/entity_tag.h"
 #include "modules/mysql/error_report.h"
 #include "modules/mysql/problem_reply.h"
@@ -43,11 +44,14 @@ Problem tooManyRows() {
 // One request. Owned by its exchange; loop thread.
 class QueryRun final : public http::ExchangeListener, public db::Work {
  public:
-  QueryRun(http::Exchange& exchange, std::shared_ptr<QueryRoute> route, db::Pool& pool)
+  QueryRun(http::Exchange& exchange, std::shared_ptr<QueryRoute> route, db::Pool& pool,
+           std::shared_ptr<tables::BodyBudget> bodies)
       : exchange_(exchange),
         route_(std::move(route)),
         config_(route_->config()),
         pool_(pool),
+        lease_(std::move(bodies)),
+        body_(exchange, config_.max_body_bytes, lease_),
         stream_(exchange, pool, *this) {}
 
   // The last thing that its caller does.
@@ -107,7 +111,8 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
   const std::shared_ptr<QueryRoute> route_;
   const QueryRouteConfig& config_;
   db::Pool& pool_;
-  std::string body_;
+  tables::BodyLease lease_;  // of the body, and of the values that come of it
+  BodyGatherer body_;
   std::vector<db::Value> values_;
   Form form_;
   size_t statement_ = 0;
@@ -121,15 +126,9 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
 
 void QueryRun::onBody(std::string_view piece, bool fin) noexcept {
   if (failed_) return exchange_.consumed(piece.size());
-  if (body_.size() + piece.size() > config_.max_body_bytes) {
+  if (Problem problem; !body_.add(piece, problem)) {
     failed_ = true;
-    return replyProblem(
-        exchange_, {413, "too_large", fmt::format("more than {} bytes", config_.max_body_bytes), {}, {}});
-  }
-  if (!memory::forPeer([&] { body_.append(piece); })) {
-    failed_ = true;
-    body_ = {};
-    return replyProblem(exchange_, noMemory());
+    return replyProblem(exchange_, problem);
   }
   exchange_.consumed(piece.size());
   if (fin) start();
@@ -139,7 +138,8 @@ void QueryRun::start() noexcept {
   Problem problem;
   if (!chooseForm(exchange_.request(), form_)) return replyProblem(exchange_, notAcceptableHere());
   bool is_good = false;
-  if (!memory::forPeer([&] { is_good = route_->arguments().read(exchange_, body_, values_, problem); }))
+  if (!memory::forPeer(
+          [&] { is_good = route_->arguments().read(exchange_, body_.take(), values_, problem); }))
     return replyProblem(exchange_, noMemory());
   if (!is_good) return replyProblem(exchange_, problem);
   if (config_.cache_s != 0) {
@@ -404,7 +404,8 @@ void QueryHandler::handle(http::Exchange& exchange) const noexcept {
   Problem problem;
   if (!readProfile(exchange.request(), runtime_.databaseName(), problem))
     return replyProblem(exchange, problem);
-  auto run = std::make_unique<QueryRun>(exchange, route_, runtime_.pool(exchange.context().index()));
+  auto run = std::make_unique<QueryRun>(exchange, route_, runtime_.pool(exchange.context().index()),
+                                        runtime_.bodies());
   QueryRun& made = *run;
   const bool has_body = exchange.hasBody();
   exchange.endWithPeer();

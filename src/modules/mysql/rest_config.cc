@@ -49,6 +49,7 @@ tables::TableConfig readTable(config::Node node) {
   table.alias = node["alias"].asString();
   table.columns = names(node["columns"]);
   table.read_only = names(node["read_only"]);
+  table.client_ids = node["client_ids"].asBool();
   table.methods = methods(node["methods"]);
   table.max_rows = number(node["max_rows"]);
   table.default_rows = number(node["default_rows"]);
@@ -109,6 +110,7 @@ Result<RestRouteConfig> RestRouteConfig::fromConfig(config::Node node, std::stri
   read.max_body_bytes = number(node["max_body_bytes"]);
   rest->bigint = bigNumber(node["bigint"]);
   rest->decimal = bigNumber(node["decimal"]);
+  rest->regex = node["regex"].asBool();
   rest->limits = readLimits(node["limits"]);
   const config::Node list = node["tables"];
   std::set<std::string_view> taken;

@@ -166,6 +166,7 @@ WriteSite RestHandler::writeSite(http::Exchange& exchange,
   if (runtime_.hub() != nullptr) site.shard = &runtime_.hub()->shard(loop);
   site.alarm = &runtime_;
   site.base = base_;
+  site.bodies = runtime_.bodies();
   site.max_body_bytes = route_->config().max_body_bytes;
   return site;
 }

@@ -4,6 +4,7 @@
 
 #include "event/loop.h"
 #include "log/log.h"
+#include "metrics/registry.h"
 #include "module/module.h"
 #include "tables/db_problem.h"
 
@@ -36,6 +37,7 @@ Status Runtime::start(const module::StartContext& context) {
   database_ = context.database;
   hub_ = context.hub;
   loops_.resize(context.loop_count);
+  makeBudget(context);
   for (const auto& started : started_) started(context.loop_count);
   if (routes_.empty()) return {};
   for (const auto& route : routes_) route->loops_ = std::vector<RestRoute::OfLoop>(context.loop_count);
@@ -48,6 +50,15 @@ Status Runtime::start(const module::StartContext& context) {
       std::move(keeper), tables::CatalogKeeper::openPrimary(options, database_->spares()), *this);
   keeper_->start();
   return {};
+}
+
+void Runtime::makeBudget(const module::StartContext& context) {
+  metrics::Registry& metrics = *context.metrics;
+  bodies_ = std::make_shared<tables::BodyBudget>(
+      static_cast<size_t>(context.config["mysql"]["max_body_memory"].asInt()),
+      metrics.gauge({"roost_mysql_body_bytes", "Memory of bodies that wait for the database.", "bytes"}),
+      metrics.counter({"roost_mysql_bodies_refused_total",
+                       "Requests refused: bodies took all the memory they may.", ""}));
 }
 
 void Runtime::stop() noexcept {

@@ -16,6 +16,7 @@
 #include "modules/mysql/describe_reply.h"
 #include "modules/mysql/rest_config.h"
 #include "modules/mysql/write_handler.h"
+#include "tables/body_budget.h"
 #include "tables/catalog_keeper.h"
 #include "tables/exposure.h"
 #include "tables/problem.h"
@@ -80,6 +81,7 @@ class Runtime final : public SchemaAlarm, public tables::CatalogListener {
 
   // Any thread, while the server runs; so are those below.
   db::Pool& pool(uint32_t loop_index) const noexcept { return database_->pool(loop_index); }
+  const std::shared_ptr<tables::BodyBudget>& bodies() const noexcept { return bodies_; }
   std::string_view databaseName() const noexcept { return database_->options().database; }
   ::roost::push::Hub* hub() const noexcept { return hub_; }  // nullptr: no route publishes
   void onSchemaChanged() noexcept override;
@@ -87,12 +89,14 @@ class Runtime final : public SchemaAlarm, public tables::CatalogListener {
   tables::Problem schemaProblem() const;
 
  private:
+  void makeBudget(const module::StartContext& context);
   // The keeper's thread.
   void onCatalog(const std::shared_ptr<const tables::Catalog>& catalog) noexcept override;
   void onUnreadable(const db::Error& error) noexcept override;
 
   db::Database* database_ = nullptr;
   ::roost::push::Hub* hub_ = nullptr;
+  std::shared_ptr<tables::BodyBudget> bodies_;  // of all routes
   std::unique_ptr<tables::CatalogKeeper> keeper_;
   std::vector<std::function<void(size_t)>> started_;
   std::vector<std::shared_ptr<RestRoute>> routes_;  // all of them before the server starts

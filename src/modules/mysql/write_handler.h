@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "tables/body_budget.h"
 #include "tables/exposure.h"
 
 namespace roost::db {
@@ -33,9 +34,10 @@ class SchemaAlarm {
 struct WriteSite {
   std::shared_ptr<const tables::Exposure> exposure;  // never nullptr
   db::Pool* pool = nullptr;
-  ::roost::push::Shard* shard = nullptr;  // where tables' `publish` channels are; nullptr: no hub
-  SchemaAlarm* alarm = nullptr;           // may be nullptr
-  std::string base;                       // the route's path as clients write it, "/data/": for Location
+  ::roost::push::Shard* shard = nullptr;       // where tables' `publish` channels are; nullptr: no hub
+  SchemaAlarm* alarm = nullptr;                // may be nullptr
+  std::string base;                            // the route's path as clients write it, "/data/": for Location
+  std::shared_ptr<tables::BodyBudget> bodies;  // nullptr: no bound
   uint32_t max_body_bytes = 1u << 20;
 };
 

@@ -14,6 +14,7 @@ WriteRun::WriteRun(const WriteSite& site, WritePlan plan, OperationsDone& done)
     : exposure_(site.exposure),
       tags_(std::move(plan.tags)),
       methods_(std::move(plan.methods)),
+      lease_(std::move(plan.lease)),
       shard_(site.shard),
       waits_(&done),
       runner_(std::move(plan.operations), plan.rolls_back, *this, plan.most_bytes) {}

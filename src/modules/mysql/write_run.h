@@ -25,6 +25,7 @@ struct WritePlan {
   std::vector<std::unique_ptr<tables::Operation>> operations;
   std::vector<std::string> methods;            // of each, as the tables' channels are told
   std::vector<std::unique_ptr<RowTags>> tags;  // that operations look at
+  tables::BodyLease lease;                     // of the bodies that they were made of
   bool rolls_back = false;
   size_t most_bytes = SIZE_MAX;  // of all answers together
 };
@@ -53,6 +54,7 @@ class WriteRun final : private OperationsDone {
   const std::shared_ptr<const tables::Exposure> exposure_;  // the operations refer to it, and to the tags
   const std::vector<std::unique_ptr<RowTags>> tags_;
   const std::vector<std::string> methods_;
+  const tables::BodyLease lease_;
   ::roost::push::Shard* const shard_;
   OperationsDone* waits_;  // nullptr: nobody does any more
   bool ended_ = false;

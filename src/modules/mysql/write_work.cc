@@ -34,10 +34,12 @@ struct WriteRequest {
   bool takes_body = false;
   tables::BodyFormat format = tables::BodyFormat::kJson;
   std::string text;
+  tables::BodyLease lease;  // of the text, and then of what is made of it
 };
 
 struct Planned {
   std::unique_ptr<tables::Operation> operation;  // nullptr: `problem`
+  tables::BodyLease lease;
   Problem problem;
 };
 
@@ -45,16 +47,14 @@ Planned plan(WriteRequest& request) {
   Planned planned;
   tables::Body body;
   if (request.takes_body) {
-    using Missing = tables::Preferences::Missing;
-    tables::BodyOptions options;
-    options.columns = &request.query.columns;
-    options.max_rows = request.exposure->config->limits.max_body_rows;
-    options.time_zone = request.exposure->catalog->time_zone;
-    options.missing_is_null = request.options.preferences.missing == Missing::kNull;
+    const tables::BodyOptions options =
+        tables::bodyOptions(*request.exposure, request.query, request.options, request.lease);
     if (!tables::readBody(request.text, request.format, *request.table, options, body, planned.problem))
       return planned;
+    request.lease.give(request.text.capacity());
     request.text = {};
   }
+  planned.lease = std::move(request.lease);
   planned.operation = planAnyWrite(*request.table, *request.exposure, std::move(request.query),
                                    std::move(request.options), std::move(body), planned.problem);
   return planned;
@@ -80,7 +80,7 @@ class WriteWork final : public http::ExchangeListener, private OperationsDone {
         preferences_(request.options.preferences),
         tags_(std::move(tags)),
         request_(std::make_unique<WriteRequest>(std::move(request))),
-        body_(exchange, site_.max_body_bytes) {}
+        body_(exchange, site_.max_body_bytes, request_->lease) {}
 
   // Where there is no body to wait for, or it means nothing.
   void start() noexcept {
@@ -89,7 +89,7 @@ class WriteWork final : public http::ExchangeListener, private OperationsDone {
 
   void onBody(std::string_view piece, bool fin) noexcept override {
     if (refused_ || complete_ || !request_->takes_body) return exchange_.consumed(piece.size());
-    if (!body_.add(piece)) return refuse(body_.problem());
+    if (Problem problem; !body_.add(piece, problem)) return refuse(problem);
     if (!fin) return exchange_.consumed(piece.size());
     complete_ = true;
     request_->text = body_.take();
@@ -138,6 +138,7 @@ void WriteWork::begin(Planned planned) noexcept {
   writes.methods.emplace_back(method_);
   writes.tags.push_back(std::move(tags_));
   writes.rolls_back = preferences_.rollback;
+  writes.lease = std::move(planned.lease);
   WriteRun::start(site_, std::move(writes), *this, run_);
 }
 
@@ -204,6 +205,7 @@ void startWrite(http::Exchange& exchange, WriteSite site, const tables::ExposedT
   auto tags = std::make_unique<RowTags>();
   request.exposure = site.exposure;
   request.table = &table;
+  request.lease = tables::BodyLease(site.bodies);
   if (!read(exchange, site, request, form, *tags, problem)) return replyProblem(exchange, problem);
   auto work =
       std::make_unique<WriteWork>(exchange, std::move(site), std::move(request), form, std::move(tags));

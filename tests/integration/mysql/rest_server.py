@@ -15,15 +15,15 @@ ALL_METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE"]
 
 
 def writable(*names, **more):
-    """Those tables with all methods."""
-    return [{"name": name, "methods": ALL_METHODS, **more} for name in names]
+    """Those tables with all methods, and ids of the clients' choice."""
+    return [{"name": name, "methods": ALL_METHODS, "client_ids": True, **more} for name in names]
 
 
 def rest_config(mariadb, tables=None, database=None, mysql=None, options=None, routes=(), path="/data/", **config):
     """A configuration: `tables` as mysql_rest has them (all for reading, by default), `options` more of mysql_rest's keys, `mysql`
     more of mysql's, `routes` before that route, the rest laid over all."""
     routes = [translated(route, mariadb) for route in routes]
-    data = {"path": path, "mysql_rest": {"tables": TABLES if tables is None else tables, **(options or {})}}
+    data = {"path": path, "mysql_rest": {"tables": TABLES if tables is None else tables, "regex": True, **(options or {})}}
     return merged({"mysql": mariadb.config(database, **(mysql or {})), "http": {"sites": [{"host": ["*"], "routes": [*routes, data]}]}}, config)
 
 

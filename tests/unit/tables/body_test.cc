@@ -51,6 +51,8 @@ TEST_CASE("rows in JSON") {
            {R"([{"id":1},{"name":null},{}])", "list id=1; name=NULL; "},
            {R"({"name":"\u00fc\ud83d\ude00\n"})", "name='ü😀\n'"},
            {"", "400 bad_body: the body is no JSON, at byte 1"},
+           {R"([{"id":1},{"real":1e309}])",
+            "400 value_out_of_range: row 2: the number that ends at byte 23 is too large"},
            {"17", "400 bad_body: the body is an object or an array of objects"},
            {"[17]", "400 bad_body: the body is an object or an array of objects"},
            {"[[]]", "400 bad_body: the body is an object or an array of objects"},
@@ -92,7 +94,7 @@ TEST_CASE("values of JSON") {
            {R"({"price":-2.5e-265})", "price='0'"},
            {R"({"price":"1.50"})", "price='1.50'"},
            {R"({"real":0.1})", "real=0.1d"},
-           {R"({"real":1e999})", "400 bad_body: the body is no JSON, at byte 13"},
+           {R"({"real":1e999})", "400 value_out_of_range: the number that ends at byte 13 is too large"},
            {R"({"name":12.50})", "name='12.50'"},
            {R"({"name":true})", "400 bad_value: column \"name\" is neither true nor false"},
            {R"({"name":{}})", "400 bad_value: column \"name\" takes no array or object"},
@@ -155,6 +157,50 @@ TEST_CASE("rows in lines and in CSV") {
     INFO(one.text);
     CHECK(rowsOf(one.text, BodyFormat::kCsv) == one.rows);
   }
+}
+
+TEST_CASE("a spreadsheet's mark before CSV is no part of its first heading") {
+  CHECK(rowsOf("\xEF\xBB\xBFid,name\n1,a\n", BodyFormat::kCsv) == "list id=1,name='a'");
+}
+
+// What there may be, and whether a body of so many values fits into it.
+struct Budgeted {
+  explicit Budgeted(size_t most_bytes)
+      : budget(std::make_shared<BodyBudget>(most_bytes, held, refused)), lease(budget) {}
+  bool read(size_t rows) {
+    std::string text = "[";
+    for (size_t i = 0; i < rows; ++i) text += i == 0 ? R"({"id":1})" : R"(,{"id":1})";
+    static const auto exposure = test::sampleExposure();
+    BodyOptions options;
+    options.lease = &lease;
+    Body body;
+    return readBody(text + "]", BodyFormat::kJson, *exposure->find("every_type"), options, body, problem);
+  }
+  metrics::Gauge held;
+  metrics::Counter refused;
+  std::shared_ptr<BodyBudget> budget;
+  BodyLease lease;
+  Problem problem;
+};
+
+TEST_CASE("rows are paid for, and given back with their lease") {
+  Budgeted one(200'000);
+  REQUIRE(one.read(500));
+  const size_t taken = one.budget->taken();
+  CHECK(taken >= 500 * (sizeof(BodyRow) + 2 * sizeof(db::Value)));
+  CHECK(one.held.value() == static_cast<int64_t>(taken));
+  CHECK_FALSE(one.read(500));  // beside the others
+  CHECK(one.problem.status == 503);
+  CHECK(one.problem.code == "bodies_full");
+  CHECK(one.refused.value() == 1);
+  CHECK(one.budget->taken() <= 200'000);
+  BodyLease moved = std::move(one.lease);
+  one.lease = BodyLease(one.budget);
+  CHECK(one.budget->taken() > 0);
+  moved = BodyLease();
+  CHECK(one.budget->taken() == 0);
+  CHECK(one.held.value() == 0);
+  CHECK(one.read(500));
 }
 
 }  // namespace

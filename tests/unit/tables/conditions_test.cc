@@ -88,14 +88,16 @@ TEST_CASE("lists are padded to powers of two") {
 }
 
 TEST_CASE("patterns heed case as PostgreSQL's do") {
-  check("every_type", {{"exact=like.a*b%25", "`exact` LIKE ? | 'a%b%'"},
-                       {"name=like.a*", "(`name` LIKE ? AND `name` LIKE CONVERT(? USING utf8mb4) COLLATE utf8mb4_bin) | 'a%', 'a%'"},
-                       {"name=ilike.*a_", "`name` LIKE ? | '%a_'"},
-                       {"exact=ilike.a*", "LOWER(`exact`) LIKE LOWER(?) | 'a%'"},
-                       {"name=match.^a(b|c)", "`name` REGEXP ? | '(?-i)^a(b|c)'"},
-                       {"name=imatch.x", "`name` REGEXP ? | '(?i)x'"},
-                       {"id=like.1*", "400 bad_operator: id: this operator is for text, not for int(11)"},
-                       {"at=match.1", "400 bad_operator: at: this operator is for text, not for datetime"}});
+  check("every_type",
+        {{"exact=like.a*b%25", "`exact` LIKE ? | 'a%b%'"},
+         {"name=like.a*",
+          "(`name` LIKE ? AND `name` LIKE CONVERT(? USING utf8mb4) COLLATE utf8mb4_bin) | 'a%', 'a%'"},
+         {"name=ilike.*a_", "`name` LIKE ? | '%a_'"},
+         {"exact=ilike.a*", "LOWER(`exact`) LIKE LOWER(?) | 'a%'"},
+         {"name=match.^a(b|c)", "`name` REGEXP ? | '(?-i)^a(b|c)'"},
+         {"name=imatch.x", "`name` REGEXP ? | '(?i)x'"},
+         {"id=like.1*", "400 bad_operator: id: this operator is for text, not for int(11)"},
+         {"at=match.1", "400 bad_operator: at: this operator is for text, not for datetime"}});
 }
 
 TEST_CASE("is") {
@@ -147,7 +149,8 @@ TEST_CASE("places in JSON") {
       {{"data->>a=eq.x", "JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),'null')) = ? | '$.\"a\"', 'x'"},
        {"data->a->0->>b=like.x*",
         "(JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),'null')) LIKE ? AND "
-        "JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),'null')) LIKE CONVERT(? USING utf8mb4) COLLATE utf8mb4_bin) | "
+        "JSON_UNQUOTE(NULLIF(JSON_EXTRACT(`data`,?),'null')) LIKE CONVERT(? USING utf8mb4) COLLATE "
+        "utf8mb4_bin) | "
         "'$.\"a\"[0].\"b\"', 'x%', '$.\"a\"[0].\"b\"', 'x%'"},
        {"data->-1=is.null", "JSON_EXTRACT(`data`,CONCAT(?,LEFT(`data`,0))) IS NULL | '$[last]'"},
        {"data->a->-3=is.null", "JSON_EXTRACT(`data`,CONCAT(?,LEFT(`data`,0))) IS NULL | '$.\"a\"[last-2]'"},

@@ -40,9 +40,17 @@ TEST_CASE("what the configuration names is shown, and nothing else", "[tables]")
   CHECK(table->find("secret") == nullptr);
   REQUIRE(table->find("sum") != nullptr);
   CHECK(!table->mayWrite(*table->find("sum")));
-  CHECK(table->mayWrite(*table->find("id")));
+  // An AUTO_INCREMENT value is the database's to make. It names rows all the same.
+  CHECK(!table->mayWrite(*table->find("id")));
+  CHECK(table->mayName(*table->find("id")));
+  CHECK(!table->mayName(*table->find("status")));
   REQUIRE(table->key() != nullptr);
   CHECK(table->key()->columns == std::vector<uint16_t>{0});
+  orders.client_ids = true;
+  const Bound chosen({orders});
+  const ExposedTable& theirs = *chosen.exposure->find("bookings");
+  CHECK(theirs.mayWrite(*theirs.find("id")));
+  CHECK(!theirs.mayName(*theirs.find("id")));
 }
 
 TEST_CASE("columns are shown as they are named, in the table's order", "[tables]") {

@@ -148,7 +148,12 @@ TEST_CASE("every type is written as JSON and CSV have it", "[tables][output]") {
       {Type::kBit, std::string(8, '\xff'), "18446744073709551615", "18446744073709551615"},
       {Type::kDate, date(2026, 2, 3), "\"2026-02-03\"", "2026-02-03"},
       {Type::kDate, date(9999, 12, 31), "\"9999-12-31\"", "9999-12-31"},
-      {Type::kDate, "", "\"0000-00-00\"", "0000-00-00"},
+      // What is no date is null: no reader of JSON takes such a one.
+      {Type::kDate, "", "null", ""},
+      {Type::kDate, date(2026, 0, 0), "null", ""},
+      {Type::kDateTime, "", "null", ""},
+      {Type::kDateTime, moment(date(2026, 11, 0), 1, 2, 3), "null", ""},
+      {Type::kTimestamp, "", "null", ""},
       {Type::kDateTime, noon, "\"2026-11-20T22:13:05+00:00\"", "2026-11-20T22:13:05+00:00"},
       {Type::kTimestamp, noon, "\"2026-11-20T22:13:05.000+00:00\"", "2026-11-20T22:13:05.000+00:00", 0, 3},
       {Type::kDateTime, date(2026, 1, 1), "\"2026-01-01T00:00:00+00:00\"", "2026-01-01T00:00:00+00:00"},

@@ -162,6 +162,7 @@ inline std::shared_ptr<const tables::Catalog> sampleCatalog(bool is_mariadb = tr
 
 inline std::shared_ptr<tables::RestConfig> sampleRoutes() {
   auto rest = std::make_shared<tables::RestConfig>();
+  rest->regex = true;
   for (const char* const name : {"customers", "orders", "order_lines", "line_notes", "products", "employees",
                                  "articles", "every_type", "keyless"}) {
     rest->tables.emplace_back();

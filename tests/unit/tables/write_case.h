@@ -35,8 +35,8 @@ inline Scripted fails(uint32_t error) {
 }
 
 // items(id made by the server, sku unique, name, amount with a default, note); pairs(a, b: the key, note);
-// keyless(a). As "open" only items with amount=1, as "some" those with amount<9; "counted" has a
-// version, "told" a channel; "plain" can only be inserted into.
+// keyless(a). As "made" items whose ids clients do not choose, as "open" only items with amount=1, as "some"
+// those with amount<9; "counted" has a version, "told" a channel; "plain" can only be inserted into.
 inline std::shared_ptr<const tables::Exposure> writableExposure(std::string version) {
   auto catalog = std::make_shared<tables::Catalog>();
   catalog->time_zone = "+00:00";
@@ -54,6 +54,7 @@ inline std::shared_ptr<const tables::Exposure> writableExposure(std::string vers
                   {id, textColumn("sku"), textColumn("name", true), amount, textColumn("note", true)},
                   {primaryKey({0}), sku}));
   add(sampleTable("pairs", {intColumn("a"), intColumn("b"), textColumn("note", true)}, {primaryKey({0, 1})}));
+  add(sampleTable("logs", {id, textColumn("name", true)}, {primaryKey({0})}));
   add(sampleTable("keyless", {intColumn("a"), textColumn("b", true)}));
   auto rest = std::make_shared<tables::RestConfig>();
   const auto show = [&rest](const char* name, const char* alias,
@@ -63,6 +64,7 @@ inline std::shared_ptr<const tables::Exposure> writableExposure(std::string vers
     rest->tables.back().alias = alias;
     rest->tables.back().where = where;
     rest->tables.back().methods = tables::kAllMethods;
+    rest->tables.back().client_ids = true;
     return rest->tables.back();
   };
   show("items", "");
@@ -74,6 +76,8 @@ inline std::shared_ptr<const tables::Exposure> writableExposure(std::string vers
   show("items", "few").max_rows = 2;
   show("items", "told").publish = "news";
   show("items", "plain").methods = tables::kInsert;
+  show("items", "made").client_ids = false;
+  show("logs", "").client_ids = false;
   std::vector<std::string> complaints;
   return tables::expose(catalog, rest, complaints);
 }
@@ -97,6 +101,7 @@ class WriteRun {
     std::unique_ptr<tables::Operation> operation = plan(one, problem);
     if (operation == nullptr) {
       end = fmt::format("{} {}", problem.status, problem.code);
+      hint = problem.hint;
       return;
     }
     transaction = operation->needsTransaction();
@@ -105,6 +110,7 @@ class WriteRun {
 
   std::vector<std::string> sent;  // "INSERT ... | values"
   std::string end;                // "201 1 /data/items?id=eq.5 {"id":5}" or "409 unique_violation"
+  std::string hint;
   std::string body;
   std::string range;
   std::string announcement;
@@ -129,8 +135,8 @@ class WriteRun {
     options.create_only = one.create_only;
     tables::readPreferences(one.prefer, options.preferences);
     options.single = one.prefer.find("single") != std::string::npos;
-    tables::BodyOptions reading;
-    reading.columns = &query.columns;
+    tables::BodyLease lease;
+    const tables::BodyOptions reading = tables::bodyOptions(*exposure_, query, options, lease);
     tables::Body rows;
     if (method != "DELETE" &&
         !tables::readBody(one.body, tables::BodyFormat::kJson, table, reading, rows, problem))

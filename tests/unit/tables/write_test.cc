@@ -286,6 +286,45 @@ TEST_CASE("fixed conditions") {
   check(one, {}, "400 no_key");
 }
 
+TEST_CASE("AUTO_INCREMENT values are the database's to make, and name rows that are there") {
+  check({"POST made", "", R"({"id":4294967295,"sku":"a"})", {}}, {}, "400 read_only_column");
+  check({"POST made", "resolution=ignore-duplicates", R"({"id":5})", {}}, {}, "400 read_only_column");
+  check({"PATCH made?id=eq.5", "", R"({"id":6})", {}}, {}, "400 read_only_column");
+  check({"PUT made?id=eq.5", "", R"({"id":5,"sku":"a","name":"n"})", {brings({}), brings({})}},
+        {"SELECT 1 FROM `items` WHERE `id` IN (?) FOR UPDATE | 5"}, "404 no_row", true);
+  check({"PUT made?id=eq.5", "", R"({"id":6,"sku":"a"})", {}}, {}, "400 key_mismatch");
+  // A merge by the id changes rows that are there, and makes none.
+  const std::string look = "SELECT COUNT(*) FROM `logs` WHERE `id` IN (?,?) FOR UPDATE | 5, 6";
+  const std::string merge =
+      "INSERT INTO `logs` (`id`,`name`) VALUES (?,?),(?,?) ON DUPLICATE KEY UPDATE `name`=VALUES(`name`)";
+  WriteCase one{"POST logs",
+                "resolution=merge-duplicates",
+                R"([{"id":5,"name":"a"},{"id":6,"name":"b"}])",
+                {brings({{2}}), affects(2)}};
+  check(one, {look, merge + " | 5, 'a', 6, 'b'"}, "201 2", true);
+  one.script = {brings({{1}})};
+  check(one, {look}, "404 no_row", true);
+  // The same row twice is one row.
+  one.body = R"([{"id":5,"name":"a"},{"id":5,"name":"b"}])";
+  one.script = {brings({{1}}), affects(2)};
+  check(one, {"SELECT COUNT(*) FROM `logs` WHERE `id` IN (?) FOR UPDATE | 5", merge + " | 5, 'a', 5, 'b'"},
+        "201 2", true);
+}
+
+TEST_CASE("a hint says how an upsert becomes clear") {
+  const auto hint = [](const char* request, const char* body) {
+    const WriteRun run({request, "resolution=merge-duplicates", body, {}});
+    CHECK(run.end == "409 ambiguous_upsert");
+    return run.hint;
+  };
+  CHECK(hint("POST items", R"({"id":5,"name":"n"})") ==
+        "\"sku\" is not given, and its default may be another row's. Use PUT, which goes by the primary key "
+        "alone.");
+  CHECK(hint("POST items?on_conflict=sku", R"({"id":5,"sku":"a"})") ==
+        "Leave \"id\" out, or use PUT, which goes by the primary key alone.");
+  CHECK(hint("POST items", R"({"id":5,"sku":"a"})") == "PUT goes by the primary key alone.");
+}
+
 class Tag final : public tables::TagCheck {
  public:
   explicit Tag(std::string text) : text_(std::move(text)) {}

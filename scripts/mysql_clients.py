@@ -23,7 +23,6 @@ RPC = {
     "path": "/data/rpc/customers_of",
     "mysql_query": {
         "sql": "SELECT id, name FROM customers WHERE country = :country ORDER BY id LIMIT :most",
-        "methods": ["GET", "POST"],
         "parameters": {"country": {"max_length": 2}, "most": {"type": "integer", "minimum": 0, "default": 100}},
     },
 }

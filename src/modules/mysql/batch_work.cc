@@ -25,7 +25,7 @@ namespace {
 
 using tables::Problem;
 
-BatchPlan planWithin(const BatchRequest& request) noexcept {
+BatchPlan planWithin(BatchRequest& request) noexcept {
   BatchPlan plan;
   if (memory::forPeer([&] { plan = planBatch(request); })) return plan;
   plan = {};

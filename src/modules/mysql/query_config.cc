@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "modules/mysql/builtin_functions.h"
 #include "tables/read.h"
 
 namespace roost::modules::mysql {
@@ -52,6 +53,7 @@ bool isIn(const std::vector<std::string>& names, std::string_view name) noexcept
 tables::Column columnOf(std::string_view name, std::string_view type) {
   tables::Column column;
   column.name = name;
+  column.declared = type;
   column.nullable = true;
   column.case_sensitive = true;
   if (type == "integer") {
@@ -146,15 +148,52 @@ std::string readParameter(config::Node node, bool in_path, QueryParameter& param
   return parameter.admits(value, why) ? std::string() : fmt::format("\"default\" {}", why);
 }
 
+// Whether it calls a function that is not the server's own, as far as can be seen.
+bool callsOwnFunction(const std::vector<std::string>& tokens) noexcept {
+  for (size_t at = 1; at < tokens.size(); ++at) {
+    if (tokens[at] != "(") continue;
+    const std::string& name = tokens[at - 1];
+    const char last = name.back();
+    const bool is_word = last == '_' || (last >= 'A' && last <= 'Z') || (last >= '0' && last <= '9');
+    if (name == "`" || (is_word && ((at > 1 && tokens[at - 2] == ".") || !isBuiltinFunction(name))))
+      return true;
+  }
+  return false;
+}
+
 // Whether it may leave something behind in its session: variables, locks, temporary tables. Rather once too
-// often.
-bool touchesSession(std::string_view first_word, std::string_view text) {
-  if (first_word == "CALL" || text.find('@') != std::string_view::npos) return true;
+// often. What functions of one's own leave behind within a SELECT the server does not tell.
+bool touchesSession(const tables::NamedSql& statement) {
+  const std::string_view text = statement.text.view();
+  if (statement.first_word == "CALL" || text.find('@') != std::string_view::npos) return true;
+  if (isOneOf(kReading, statement.first_word) && callsOwnFunction(statement.tokens)) return true;
   for (const std::string_view word : {"GET_LOCK", "TEMPORARY"}) {
     const auto same = [](char a, char b) { return (a >= 'a' && a <= 'z' ? a - 'a' + 'A' : a) == b; };
     if (std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end()) return true;
   }
   return false;
+}
+
+// What stands behind LIMIT or OFFSET counts rows: -1 would be taken for all there are.
+Status bindCounts(const tables::NamedSql& statement, std::vector<QueryParameter>& parameters) {
+  const std::vector<std::string>& tokens = statement.tokens;
+  size_t mark = 0;
+  size_t limit_at = SIZE_MAX;
+  for (size_t at = 0; at < tokens.size(); ++at) {
+    if (tokens[at] == "LIMIT") limit_at = at;
+    if (tokens[at] != "?") continue;
+    QueryParameter& parameter = parameters[statement.arguments[mark++]];
+    const bool is_second = limit_at != SIZE_MAX && at == limit_at + 3 && tokens[at - 1] == ",";
+    if (at == 0 || (tokens[at - 1] != "LIMIT" && tokens[at - 1] != "OFFSET" && !is_second)) continue;
+    if (parameter.column.type != db::Type::kInt || parameter.column.is_bool)
+      return Status::error(
+          fmt::format("parameters.{}: what LIMIT counts has \"type\": \"integer\"", parameter.name));
+    parameter.minimum = std::max(parameter.minimum.value_or(0), 0.0);
+    if (!parameter.required && !parameter.fallback_is_null && parameter.fallback.front() == '-')
+      return Status::error(
+          fmt::format("parameters.{}: \"default\" is less than 0, and LIMIT counts", parameter.name));
+  }
+  return {};
 }
 
 // All but those that change rows and do not say that they return them.
@@ -175,8 +214,10 @@ Status readStatements(config::Node sql, const std::vector<std::string>& names, s
     if (isOneOf(kRefused, word))
       return Status::error(fmt::format("{}: {} would change the connection for others", place, word));
     read.writes = read.writes || mayWrite(statement.value());
-    read.touches_session = read.touches_session || touchesSession(word, statement.value().text.view());
+    read.touches_session = read.touches_session || touchesSession(statement.value());
     for (const uint16_t at : statement.value().arguments) used[at] = true;
+    Status counts = bindCounts(statement.value(), read.parameters);
+    if (!counts.ok()) return counts;
     read.statements.push_back(std::move(statement).value());
   }
   read.returns_rows = mayReturnRows(read.statements.back());
@@ -192,8 +233,10 @@ Status readMethods(config::Node list, QueryRouteConfig& read) {
     for (const auto& [name, method] : kMethods)
       if (name == list.at(i).asString()) read.methods |= QueryRouteConfig::methodBit(method);
   }
-  if (read.methods == 0)
-    read.methods = QueryRouteConfig::methodBit(read.writes ? http::Method::kPost : http::Method::kGet);
+  if (read.methods == 0) {
+    read.methods = QueryRouteConfig::methodBit(http::Method::kPost);
+    if (!read.writes) read.methods |= QueryRouteConfig::methodBit(http::Method::kGet);
+  }
   if (read.writes && read.allows(http::Method::kGet))
     return Status::error(
         "methods: a statement that may write cannot be asked for by GET, which anybody may repeat");

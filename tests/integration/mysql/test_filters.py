@@ -193,3 +193,15 @@ def test_zone(rest):
     for value in ("2026-11-20T22:13:05Z", "2026-11-21T00:13:05%2B02:00", "2026-11-21T00:13:05", "2026-11-20T17:13:05-05:00"):
         assert server.get(f"every_type?select=id&t_timestamp=eq.{value}").json() == [{"id": 1}], value
     assert server.get("every_type?select=id&t_datetime=eq.2026-11-20T20:13:05Z").json() == [{"id": 1}]
+
+
+@pytest.mark.parametrize("operator", ["match", "imatch", "not.match", "match(any)"])
+def test_regular_expressions_are_off_by_default(rest, operator):
+    """(a+)+$ and the like keep the database busy."""
+    value = "{^A}" if "any" in operator else "^A"
+    server = rest(options={"regex": False})
+    refused = server.get(f"customers?name={operator}.{value}")
+    assert (refused.status, refused.json()["code"]) == (400, "bad_operator")
+    assert "\"regex\": \"on\"" in refused.json()["hint"]
+    own = rest([{"name": "customers", "where": "name=match.7$"}], options={"regex": False})  # the configuration's own
+    assert len(own.get("customers").json()) == 20

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from raw_http import ProtocolError, request
-from rest_server import SANITIZED, SlowWire, rss_anon
+from rest_server import SANITIZED, SlowWire, rss_anon, writable
 from roost_server import eventually
 
 QUERIES = {
@@ -328,7 +328,8 @@ def test_too_many_rows_cut_an_answer_off_that_has_begun(query):
 
 def test_many_slow_readers_take_little_memory(start_rest, mariadb):
     """Of an answer of a gigabyte each."""
-    server = start_rest(routes=routes({"/q/large": QUERIES["/q/large"]}), worker_processes=1, mysql={"max_connections": 40})
+    server = start_rest(routes=routes({"/q/large": QUERIES["/q/large"]}), worker_processes=1, mysql={"max_connections": 40},
+                        http={"send_timeout_ms": 600000})  # however busy the machine is
     wires = []
     try:
         for count in range(40):
@@ -438,3 +439,65 @@ def test_what_is_refused_is_not_done(start_rest, mariadb, database, cases):
 def test_what_is_answered_is_done(start_rest, mariadb, database, cases):
     for name, answer, expected, notes in answers(start_rest, mariadb, database, cases):
         assert (answer, notes) == (expected, 2), name
+
+
+def test_a_limit_is_not_negative(start_rest):
+    server = start_rest(routes=routes({"/q/some": {"sql": "SELECT id FROM customers ORDER BY id LIMIT :from, :count",
+                                                   "parameters": {"from": {"type": "integer", "default": 0}, "count": {"type": "integer"}}}}))
+    assert server.get("some?count=2", path="/q/").json() == [{"id": 1}, {"id": 2}]
+    for query in ("count=-1", "count=2&from=-1"):
+        refused = server.get(f"some?{query}", path="/q/")
+        assert (refused.status, refused.json()["code"]) == (400, "bad_value"), refused.body
+
+
+def test_rpc_by_post_reads(query):
+    """As postgrest-js calls a function by itself."""
+    assert query.post("customer", {"id": 7}, path="/q/").json()["name"] == "Customer 7"
+    assert query.get("customer?id=7", path="/q/").json() == query.post("customer", {"id": 7}, path="/q/").json()
+
+
+def test_variables_stay_with_their_request(start_rest, mariadb, database):
+    """What a trigger, a function or a statement sets is nothing to the next request on the connection."""
+    mariadb.run("CREATE TRIGGER keeps BEFORE INSERT ON notes FOR EACH ROW SET @secret = NEW.text", database)
+    mariadb.run("CREATE FUNCTION remembers(n INT) RETURNS INT NO SQL BEGIN SET @secret = n; RETURN n; END", database)
+    mariadb.run("CREATE FUNCTION recalls() RETURNS TEXT NO SQL RETURN @secret", database)
+    for name in ("remembers", "recalls"):
+        mariadb.run(f"GRANT EXECUTE ON FUNCTION {name} TO {mariadb.user}@localhost", database)
+    server = start_rest(writable("notes", "employees"), database=database, worker_processes=1, mysql={"max_connections": 1}, routes=routes({
+        "/q/sets": {"sql": "SELECT @secret := :text AS text", "parameters": {"text": {}}},
+        "/q/remembers": {"sql": "SELECT remembers(:n) AS n", "parameters": {"n": {"type": "integer"}}},
+        "/q/writes": {"sql": "INSERT INTO notes (text) VALUES (:text)", "parameters": {"text": {}}},
+        "/q/recalls": {"sql": "SELECT recalls() AS text", "result": "value"},
+        "/q/me": {"sql": "SELECT CONNECTION_ID()", "result": "value"}}))
+    for path, target, body in [("/data/", "notes", {"text": "by a trigger"}), ("/data/", "notes", [{"text": "one"}, {"text": "two"}]),
+                               ("/q/", "writes", {"text": "by a trigger"}), ("/q/", "sets", {"text": "by itself"}), ("/q/", "remembers", {"n": 7})]:
+        assert server.post(target, body, path=path, Prefer="return=representation").status in (200, 201), target
+        assert server.get("recalls", path="/q/").json() is None, target
+    # A connection that nothing is left in is kept.
+    first = server.get("me", path="/q/").json()
+    assert server.post("employees", {"id": 900, "name": "n"}).status == 201
+    assert server.patch("employees?id=eq.900", {"name": "m"}).status == 204
+    assert server.put("employees?id=eq.900", {"name": "p"}).status == 204
+    assert server.delete("employees?id=eq.900").status == 204
+    assert server.get("employees?select=id,employees!boss_id(name)&limit=3", Prefer="count=exact").status in (200, 206)
+    assert server.get("me", path="/q/").json() == first
+
+
+def test_slow_statements_are_told(start_rest):
+    server = start_rest(mysql={"slow_statement_ms": 50}, routes=routes({
+        "/q/slow": {"sql": "SELECT SLEEP(0.2), :secret AS s", "parameters": {"secret": {}}}}) + [{"path": "/metrics", "metrics": {}}])
+    assert server.get("slow?secret=hush", path="/q/").status == 200
+    eventually(lambda: "mysql: a slow statement, ms=" in server.log, "a line in the log")
+    assert "SELECT SLEEP(0.2), ? AS s" in server.log and "hush" not in server.log
+    assert "roost_mysql_slow_statements_total 1" in server.get("metrics", path="/").body.decode()
+
+
+def test_a_slow_reader_is_no_slow_statement(start_rest):
+    server = start_rest(mysql={"slow_statement_ms": 300, "max_connections": 1, "slow_reader_ms": 400}, worker_processes=1, routes=routes({
+        "/q/large": QUERIES["/q/large"], "/q/one": {"sql": "SELECT 1", "result": "value"}}) + [{"path": "/metrics", "metrics": {}}])
+    with SlowWire(server.address) as wire:
+        wire.send(request("/q/large"))
+        assert wire.read_head().status == 200
+        assert server.get("one", path="/q/").json() == 1  # once the other has lost its statement
+    assert "roost_mysql_slow_readers_total 1" in server.get("metrics", path="/").body.decode()
+    assert "a slow statement" not in server.log

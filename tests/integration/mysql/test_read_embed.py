@@ -37,3 +37,11 @@ def test_bounded(rest):
     assert (len(answer.json()), answer["Content-Range"]) == (4, "0-3/*")
     answer = server.get("products?select=id,order_lines(line)&limit=2")
     assert (answer.status, answer.json()["code"]) == (400, "too_many_rows")
+
+
+def test_max_rows_holds_for_rows_within_rows(rest):
+    server = rest(["customers", {"name": "orders", "max_rows": 3}])
+    for inner in ("orders(id)", "orders(id)&orders.limit=100", "orders(id)&orders.limit=3&orders.order=id"):
+        rows = server.get(f"customers?select=id,{inner}&limit=4").json()
+        assert [len(row["orders"]) for row in rows] == [3, 3, 3, 3]
+    assert [len(row["orders"]) for row in server.get("customers?select=id,orders(id)&orders.limit=2&limit=2").json()] == [2, 2]

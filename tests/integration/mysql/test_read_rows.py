@@ -252,3 +252,16 @@ def test_why_there_is_no_schema(start_rest, mysql, why):
     eventually(lambda: server.get("orders").json()["detail"] == f"the schema cannot be read: {why}", "the reason is told")
     refused = problem(server.get("orders"), 503, "schema_unavailable")
     assert not any(word in str(refused) for word in ("roost", "/nowhere", "sample_of_nothing"))
+
+
+def test_a_date_that_is_none_is_null(start_rest, database, mariadb):
+    """What servers kept that were not strict: no client reads 0000-00-00."""
+    mariadb.run(f"CREATE TABLE {database}.zeros (id INT PRIMARY KEY, d DATE, t DATETIME(3), s TIMESTAMP NULL)")
+    with mariadb.client(database) as client:
+        client.run("SET sql_mode = ''")
+        client.run("INSERT INTO zeros VALUES (1, '0000-00-00', '0000-00-00', '0000-00-00'), (2, '2026-00-01', '2026-01-00 12:00:00', NULL)")
+    server = start_rest(["zeros"], database=database)
+    nothing = {"d": None, "t": None, "s": None}
+    assert server.get("zeros?order=id").json() == [{"id": 1, **nothing}, {"id": 2, **nothing}]
+    assert server.get("zeros?id=eq.1", Accept="text/csv").body == b"id,d,t,s\r\n1,,,\r\n"
+    assert server.get("zeros?id=eq.1&select=d::text").json() == [{"d": "0000-00-00"}]

@@ -6,7 +6,7 @@ REPRESENT = {"Prefer": "return=representation"}
 
 
 def views(*wheres):
-    return [{"name": "orders", "alias": f"o{number}", "methods": ALL_METHODS, "where": where} for number, where in enumerate(wheres)]
+    return [{"name": "orders", "alias": f"o{number}", "methods": ALL_METHODS, "client_ids": True, "where": where} for number, where in enumerate(wheres)]
 
 
 def test_fixed_values(start_rest, database):
@@ -100,3 +100,25 @@ def test_if_match(start_rest, database):
                                          ("PUT", "stock?warehouse=eq.dock&product_id=eq.1", {"If_None_Match": '"x"'}, "unsupported_condition")]:
         refused = server.send(method, target, {"quantity": 1}, **fields)
         assert (refused.status, refused.json()["code"]) == (400, code), (method, refused.body)
+
+
+def test_the_largest_id_cannot_be_taken_by_a_client(start_rest, database):
+    """One row with it, and the table would take no other for good."""
+    server = start_rest([{"name": name, "methods": ALL_METHODS} for name in ("customers", "documents")], database=database)
+    new = {"name": "New", "email": "new@example.org"}
+    for method, target, body in [("POST", "customers", {**new, "id": 4294967295}), ("POST", "customers", [new, {**new, "id": 4294967295}]),
+                                 ("PATCH", "customers?id=eq.7", {"id": 4294967295})]:
+        refused = server.send(method, target, body)
+        assert (refused.status, refused.json()["code"]) == (400, "read_only_column"), (method, target, refused.body)
+    refused = server.put("documents?id=eq.2147483647", {"id": 2147483647, "title": "t", "body": {}})
+    assert (refused.status, refused.json()["code"]) == (404, "no_row")
+    refused = server.post("documents", [{"id": 2147483647, "title": "t", "body": {}, "version": 1}], Prefer="resolution=merge-duplicates")
+    assert (refused.status, refused.json()["code"]) == (404, "no_row")
+    assert server.post("customers", new).status == 201
+    # Whose row is there may be named by its id as ever.
+    assert server.put("documents?id=eq.3", {"id": 3, "title": "put", "body": {}}).status == 204
+    made = server.post("documents?select=id,title", [{"id": 4, "title": "merged", "body": {}, "version": 2}],
+                       Prefer="resolution=merge-duplicates, return=representation")
+    assert (made.status, made.json()) == (201, [{"id": 4, "title": "merged"}])
+    assert server.mariadb.run("SELECT MAX(id), COUNT(*) FROM documents", database) == [("20", "20")]
+    assert "id" not in server.get("").json()["components"]["schemas"]["customers.new"]["properties"]

@@ -73,3 +73,17 @@ def test_a_number_is_no_member_of_an_enum(start_rest, database, mariadb):
         assert server.post("notes", {"size": value}).status == 400
     assert server.post("notes", {"size": "GRÖSSER"}).status in (201, 400)  # as the collation says
     assert server.post("notes", {"size": "größer"}).status == 201
+
+
+def test_a_spreadsheets_csv_is_read(start_rest, database):
+    server = start_rest(writable("notes"), database=database)
+    assert server.post("notes", b"\xef\xbb\xbfauthor,text\r\nAda,x\r\n", Content_Type="text/csv").status == 201
+    assert server.get("notes?select=author").json() == [{"author": "Ada"}]
+
+
+def test_a_number_that_nobody_holds_is_no_mistake_in_the_json(start_rest, database):
+    server = start_rest(writable("every_type"), options={"regex": True}, database=database)
+    refused = server.post("every_type", b'{"id":50,"t_double":1e309}').json()
+    assert (refused["code"], refused["detail"]) == ("value_out_of_range", "the number that ends at byte 25 is too large")
+    refused = server.get("every_type?t_json->a=gt.1e309").json()
+    assert (refused["code"], refused["hint"]) == ("value_out_of_range", None)

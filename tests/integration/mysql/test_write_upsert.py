@@ -125,7 +125,7 @@ def write_at_once(server, method, requests, **fields):
 
 
 def test_writers_of_neighbouring_rows_do_not_wait_for_each_other(start_rest, database):
-    tables = writable("employees") + [{"name": "notes", "alias": "mine", "methods": ALL_METHODS, "where": "author=eq.me"}]
+    tables = writable("employees") + [{"name": "notes", "alias": "mine", "methods": ALL_METHODS, "client_ids": True, "where": "author=eq.me"}]
     server = start_rest(tables, database=database)
     for method, target, body in [("PUT", "employees?id=eq.{}", {"name": "n"}), ("PUT", "mine?id=eq.{}", {"text": "t"}), ("POST", "mine", {"id": 0})]:
         for lap in (0, 1):  # new, and there
@@ -139,7 +139,7 @@ def test_writers_of_neighbouring_rows_do_not_wait_for_each_other(start_rest, dat
 
 
 def test_the_same_new_row_is_made_once(start_rest, database):
-    tables = writable("employees") + [{"name": "notes", "alias": "mine", "methods": ALL_METHODS, "where": "author=eq.me"}]
+    tables = writable("employees") + [{"name": "notes", "alias": "mine", "methods": ALL_METHODS, "client_ids": True, "where": "author=eq.me"}]
     server = start_rest(tables, database=database)
     for number, (method, target, key, fields, others) in enumerate([
             ("PUT", "employees?id=eq.{}", "name", {}, 204), ("PUT", "employees?id=eq.{}", "name", {"If-None-Match": "*"}, 412),
@@ -155,7 +155,7 @@ def test_the_same_new_row_is_made_once(start_rest, database):
 
 
 def test_a_row_that_comes_and_goes_is_put(start_rest, database):
-    tables = writable("employees") + [{"name": "notes", "alias": "mine", "methods": ALL_METHODS, "where": "author=eq.me"}]
+    tables = writable("employees") + [{"name": "notes", "alias": "mine", "methods": ALL_METHODS, "client_ids": True, "where": "author=eq.me"}]
     server = start_rest(tables, database=database)
     for target, body in [("employees?id=eq.1000", {"name": "n"}), ("mine?id=eq.1000", {"text": "t"})]:
         answers = write_at_once(server, "PUT", [[(target, body)] * 300, [(target, body)] * 300, [(target, None)] * 600])
@@ -168,7 +168,7 @@ def test_a_key_is_not_rounded(start_rest, database, mariadb):
     run(f"CREATE TABLE {database}.dec_key (k DECIMAL(10,2) PRIMARY KEY, v INT, code DECIMAL(6,1) UNIQUE, free DECIMAL(6,1),"
         f" at DATETIME UNIQUE, owner DECIMAL(4,1) DEFAULT 7)")
     run(f"INSERT INTO {database}.dec_key VALUES (8.41, 1, 1.5, NULL, '2026-11-20 12:00:00', 1)")
-    tables = writable("dec_key") + [{"name": "dec_key", "alias": "mine", "methods": ALL_METHODS, "where": "owner=eq.7"}]
+    tables = writable("dec_key") + [{"name": "dec_key", "alias": "mine", "methods": ALL_METHODS, "client_ids": True, "where": "owner=eq.7"}]
     server = start_rest(tables, database=database)
     represent = {"Prefer": "return=representation"}
     made = server.put("dec_key?k=eq.7.110&select=k,v", {"k": "7.11", "v": 2}, **represent)

@@ -56,22 +56,23 @@ TEST_CASE("what reads is asked for by GET, what may write by POST", "[mysql]") {
     const char* allow;
   };
   const std::vector<Case> cases = {
-      {R"x("SELECT 1")x", false, "GET, HEAD, OPTIONS"},
-      {R"x("with a as (select 1) select * from a")x", false, "GET, HEAD, OPTIONS"},
-      {R"x("(SELECT 1) UNION (SELECT 2)")x", false, "GET, HEAD, OPTIONS"},
+      {R"x("SELECT 1")x", false, "GET, HEAD, POST, OPTIONS"},
+      {R"x("with a as (select 1) select * from a")x", false, "GET, HEAD, POST, OPTIONS"},
+      {R"x("(SELECT 1) UNION (SELECT 2)")x", false, "GET, HEAD, POST, OPTIONS"},
       {R"x("INSERT INTO t VALUES (1)")x", true, "POST, OPTIONS"},
       {R"x("ANALYZE SELECT 1")x", true, "POST, OPTIONS"},
       {R"x("SELECT a FROM t FOR UPDATE")x", true, "POST, OPTIONS"},
       {R"x("select a into @b from t")x", true, "POST, OPTIONS"},
       {R"x("SELECT get_lock('a', 1)")x", true, "POST, OPTIONS"},
-      {R"x("SELECT 'delete', `update`, REPLACE(a, 'b', 'c') FROM t -- INTO")x", false, "GET, HEAD, OPTIONS"},
+      {R"x("SELECT 'delete', `update`, REPLACE(a, 'b', 'c') FROM t -- INTO")x", false,
+       "GET, HEAD, POST, OPTIONS"},
       {R"x("SELECT NEXT VALUE FOR s")x", true, "POST, OPTIONS"},
       {R"x("select next /* the */ value for s")x", true, "POST, OPTIONS"},
       {R"x("SELECT NEXTVAL(s)")x", true, "POST, OPTIONS"},
-      {R"x("SELECT next, value FROM t")x", false, "GET, HEAD, OPTIONS"},
-      {R"x("SELECT next 'value' FROM t")x", false, "GET, HEAD, OPTIONS"},
+      {R"x("SELECT next, value FROM t")x", false, "GET, HEAD, POST, OPTIONS"},
+      {R"x("SELECT next 'value' FROM t")x", false, "GET, HEAD, POST, OPTIONS"},
       {R"x("SELECT INSERT(name, 1, 1, 'X'), insert (name, 2, 1, :n) FROM t", "parameters": {"n": {}})x",
-       false, "GET, HEAD, OPTIONS"},
+       false, "GET, HEAD, POST, OPTIONS"},
       {R"x("CALL p()")x", true, "POST, OPTIONS"},
       {R"x(["SELECT 1", "DELETE FROM t"])x", true, "POST, OPTIONS"},
   };
@@ -107,10 +108,37 @@ TEST_CASE("what leaves something behind in its session is known", "[mysql]") {
     INFO(sql);
     CHECK(Read(std::string(R"({"sql": ")") + sql + "\"}").route.touches_session);
   }
-  for (const char* sql : {"SELECT 1", "INSERT INTO t VALUES (1)", "SELECT temporar FROM t"}) {
+  for (const char* sql : {"SELECT own(1)", "SELECT a FROM t WHERE shop . upper(a) = 1", "SELECT `own` (1)"}) {
+    INFO(sql);
+    CHECK(Read(std::string(R"({"sql": ")") + sql + "\"}").route.touches_session);
+  }
+  for (const char* sql : {"SELECT 1", "INSERT INTO t VALUES (1)", "SELECT temporar FROM t",
+                          "SELECT COUNT(*), (SELECT Upper(a) FROM t WHERE b IN (1, 2)) FROM t WHERE (a) > 1",
+                          "UPDATE t SET a = own(1)"}) {  // of a write the server tells it
     INFO(sql);
     CHECK_FALSE(Read(std::string(R"({"sql": ")") + sql + "\"}").route.touches_session);
   }
+}
+
+TEST_CASE("what LIMIT counts is a number that is not negative", "[mysql]") {
+  const auto read = [](const char* sql, const char* parameter) {
+    return Read(std::string(R"({"sql": "SELECT a FROM t )") + sql + R"(", "parameters": {"n": )" + parameter +
+                "}}");
+  };
+  for (const char* const sql : {"LIMIT :n", "limit :n offset 5", "LIMIT 5, :n", "LIMIT 5 OFFSET :n"}) {
+    INFO(sql);
+    const Read good = read(sql, R"({"type": "integer", "maximum": 9, "default": 3})");
+    REQUIRE(good.error.empty());
+    CHECK(good.route.parameters[0].minimum == 0.0);
+    std::string why;
+    CHECK_FALSE(good.route.parameters[0].admits(db::Value::ofInt(-1), why));
+    CHECK(read(sql, R"({"type": "integer", "minimum": 2})").route.parameters[0].minimum == 2.0);
+    CHECK(read(sql, R"({"type": "integer", "minimum": -2})").route.parameters[0].minimum == 0.0);
+    CHECK(read(sql, "{}").error == "parameters.n: what LIMIT counts has \"type\": \"integer\"");
+    CHECK(read(sql, R"({"type": "integer", "default": -1})").error ==
+          "parameters.n: \"default\" is less than 0, and LIMIT counts");
+  }
+  CHECK_FALSE(read("WHERE a > :n LIMIT 5", R"({"type": "integer"})").route.parameters[0].minimum.has_value());
 }
 
 TEST_CASE("parameters are of a type and stand somewhere", "[mysql]") {

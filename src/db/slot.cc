@@ -104,7 +104,7 @@ void Slot::runStatement() noexcept {
   progress_ns_ = pool_.nowNs();
   rows_ = 0;
   columns_ = nullptr;
-  told_columns_ = paused_ = false;
+  told_columns_ = paused_ = reader_cut_off_ = false;
   paused_ns_ = 0;
   pool_.note(statementDeadline());
   run(Doing::kWorks, statement_);

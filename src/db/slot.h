@@ -123,6 +123,7 @@ class Slot final : public Link, public ListHook, private WireListener {
   bool paused_ = false;
   bool in_callback_ = false;
   bool timed_out_ = false;
+  bool reader_cut_off_ = false;  // it ends because nobody takes its rows
   bool touched_ = false;
   bool leak_told_ = false;
   uint32_t generation_ = 0;  // of the connection, for answers that come late

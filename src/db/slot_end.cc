@@ -225,6 +225,7 @@ void Slot::abandon() noexcept {
   kill_at_ns_ = pool_.nowNs() + kKillDelayNs;
   pool_.note(kill_at_ns_);
   if (!endPause()) return;
+  reader_cut_off_ = true;
   kill();
   if (!in_callback_) wire_->resume();
 }

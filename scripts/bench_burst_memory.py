@@ -81,7 +81,10 @@ class Bench:
         (self.folder / "server.json").write_text(json.dumps(self.configuration(cap)))
         output = open(self.folder / "output.txt", "ab")
         self.server = subprocess.Popen([options.server, "-f", str(self.folder / "server.json")], stdout=output, stderr=output)
-        process.wait_until_listening(self.port, self.server)
+        try:
+            process.wait_until_listening(self.port, self.server)
+        except RuntimeError as error:
+            raise SystemExit(f"{error}:\n{(self.folder / 'output.txt').read_text()}") from None
 
     def configuration(self, cap):
         routes = [{"path": "/sub/{channel}", "push_subscribe": {"timeout_ms": 0, "ping_interval_ms": 0, "origins": ["*"]}},
@@ -95,9 +98,10 @@ class Bench:
                 "push": {"max_channels": 0, "max_subscribers_per_address": 0, "slow_window_bytes": 64 << 20},
                 "http": {"root_path": str(self.folder), "sites": [{"host": ["*"], "routes": routes}]}}
         if self.database is not None:
+            del text["fd_table"]  # the database's sockets are the loop's
             text["mysql"] = {"mysql_started": "on", "unix_socket": str(self.database.maria.socket), "user": mariadb.USER,
                              "password": mariadb.PASSWORD, "database_name": mariadb.DATABASE, "driver": "loop", "max_connections": 8}
-            routes.insert(0, {"path": "/data/", "mysql_rest": {"tables": [{"name": "notes", "access": "write"}]}})
+            routes.insert(0, {"path": "/data/", "mysql_rest": {"tables": [{"name": "notes", "methods": ["GET", "POST"]}]}})
         return text
 
     def ask(self, method, path, body=None):
@@ -180,7 +184,7 @@ def burst_and_leave(bench, crowd, stay):
 def run(options, kind, folder, database, stay):
     """One variant without a cap."""
     burst = kind()
-    clients = max(200, int(burst.clients * options.scale))
+    clients = max(100, int(burst.clients * options.scale))
     bench = Bench(options, burst, folder, database)
     try:
         bench.warm_up()
@@ -216,7 +220,7 @@ def held_within(after, in_use, allowed, stay):
 def run_capped(options, kind, folder, database, before, peak):
     """A burst that runs into a cap, of which 1 in 100 stays; a third of it comes back."""
     burst = kind()
-    clients = max(200, int(burst.clients * options.scale))
+    clients = max(100, int(burst.clients * options.scale))
     cap = int(before + max((peak - before) * 0.6, 24 * MB))
     bench = Bench(options, burst, folder, database, cap)
     try:

@@ -17,7 +17,7 @@ namespace roost {
 // because no two objects of a slab have the same generation until 2^31 more have been made. Owned by one loop
 // and used on its thread only.
 //
-// An object costs its own size and 8 bytes. They lie in blocks of about a page. A block that holds no object
+// An object costs its own size and 8 bytes. They lie in blocks of two pages. A block that holds no object
 // is freed, but for one that is kept so that a slab at the edge of a block does not allocate and free in
 // turn. A new object goes to the lowest block that has room, so that the blocks above it become empty.
 //
@@ -122,8 +122,8 @@ class Slab {
     T& object() noexcept { return *std::launder(reinterpret_cast<T*>(storage)); }
   };
   static_assert(alignof(Cell) <= alignof(std::max_align_t), "malloc aligns a block");
-  // As many as fit into the pages that lose least; a big T has at least eight.
-  static constexpr size_t kPages = (8 * sizeof(Cell) + kPage - 1) / kPage;
+  // Two pages: the allocator's account of a block is 128 bytes. A big T has at least eight cells.
+  static constexpr size_t kPages = std::max<size_t>(2, (8 * sizeof(Cell) + kPage - 1) / kPage);
   static constexpr size_t kCells = kCellsWanted != 0 ? kCellsWanted : kPages * kPage / sizeof(Cell);
   static constexpr size_t kBlockBytes = kCells * sizeof(Cell);
   static_assert(kCells < UINT16_MAX);

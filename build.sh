@@ -43,6 +43,7 @@ usage: ./build.sh [VERB] [OPTION...]
   -DNAME=VALUE      hand a CMake option on: -DROOST_MODULE_STATIC_FILES=OFF leaves that module out;
                     -DROOST_REDIS=OFF leaves out the Redis client, and with it hiredis; -DROOST_MYSQL=OFF the pool and
                     tables as JSON, and with them the MySQL client library; -DROOST_TLS=OFF is for what is to come
+                    -DROOST_JEMALLOC=OFF uses the C library's heap, which gives memory back only near the cap
 
 Builds live in build/<preset>. What is missing is installed with apt, through sudo when not root.
 HELP
@@ -71,6 +72,7 @@ need() {
   for package in "$@"; do
     case "$package ${cmake_definitions[*]} " in
       "libhiredis-dev "*" -DROOST_REDIS=OFF "* | "libhiredis-dev -DROOST_REDIS=OFF "*) ;;
+      "libjemalloc-dev "*" -DROOST_JEMALLOC=OFF "* | "libjemalloc-dev -DROOST_JEMALLOC=OFF "*) ;;
       "default-libmysqlclient-dev "*" -DROOST_MYSQL=OFF "* | "default-libmysqlclient-dev -DROOST_MYSQL=OFF "*) ;;
       *) wanted+=("$package") ;;
     esac

@@ -378,8 +378,9 @@ std::shared_ptr<ThreadSession> makeThreadSession(event::Loop& loop, Session sess
   return std::make_shared<Core>(loop, std::move(session), max_statements);
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the caller gives its reference up.
 std::unique_ptr<Wire> makeThreadWire(std::shared_ptr<ThreadSession> session) {
-  return std::make_unique<ThreadWire>(std::static_pointer_cast<Core>(std::move(session)));
+  return std::make_unique<ThreadWire>(std::static_pointer_cast<Core>(session));
 }
 
 }  // namespace roost::db

@@ -189,6 +189,7 @@ void Exchange::filterHead(ResponseHead& head, bool fin) noexcept {
 // Each filter by itself, and what it has made of the head.
 void Exchange::filterHeadTold(Trace& trace, ResponseHead& head, bool fin) noexcept {
   const auto run = [&](std::string_view key, const auto& filter) {
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): the filter changes `head`.
     const ResponseHead before = head;
     const size_t step = trace.begin(Trace::Kind::kHead, key);
     filter();

@@ -40,7 +40,7 @@ struct Route {
   std::shared_ptr<const Compression> compression;  // nullptr: none
   // Whose pages may read and write here besides the route's own (origin_rule.h); nullptr: nobody's.
   std::shared_ptr<const OriginSet> cors;
-  std::map<int, ErrorPage> error_pages;            // by status, instead of the built-in page
+  std::map<int, ErrorPage> error_pages;  // by status, instead of the built-in page
   // The keys of the modules that made all this, in the same order: names for people.
   struct Keys {
     std::string_view handler;

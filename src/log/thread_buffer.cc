@@ -94,7 +94,7 @@ const RecordHead* ThreadBuffer::peek(uint64_t limit_position) noexcept {
   if (read_position_ == limit_position) return nullptr;
   const char* at = data_.get() + (read_position_ & mask_);
   const Site* site = nullptr;
-  std::memcpy(&site, at, sizeof site);
+  std::memcpy(&site, at, sizeof site);  // NOLINT(bugprone-sizeof-expression): the pointer is what lies there
   if (site == nullptr) {
     // The position behind a marker is published only together with the record that the marker made way for.
     read_position_ += capacity_ - (read_position_ & mask_);

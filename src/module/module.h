@@ -64,7 +64,7 @@ struct RouteParts {
   std::vector<std::shared_ptr<const http::ExchangeObserver>> observers;
   std::shared_ptr<const http::Compression> compression;
   std::shared_ptr<const http::OriginSet> cors;  // Route::cors
-  std::map<int, http::ErrorPage> error_pages;  // Route::error_pages
+  std::map<int, http::ErrorPage> error_pages;   // Route::error_pages
 };
 
 // One loop's share of a ListenerService. Made on the loop's thread before it takes its first connection, and

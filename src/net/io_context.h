@@ -180,7 +180,7 @@ class IoContext final : private event::Timer, private event::Task {
   std::vector<Name> under_way_;  // those of this batch, while that happens
   const Connection* turn_of_ = nullptr;
   size_t turn_bytes_ = 0;
-  size_t grown_bytes_ = 0;    // since growth_listener_ was told
+  size_t grown_bytes_ = 0;  // since growth_listener_ was told
   size_t growth_step_ = 0;
   GrowthListener* growth_listener_ = nullptr;
   Evictor* evictor_ = nullptr;

@@ -17,12 +17,11 @@
 // Read by jemalloc before main(). Pages are given back a second after they were freed, and at once rather
 // than marked as free to take (muzzy_decay_ms), which would leave them in the process's resident memory. A
 // block of any size waits for that: the thread that frees it never calls the system (oversize_threshold).
-// Blocks of 16 KiB and more begin at a page (cache_oblivious), or each would touch a page more.
 // NOLINTNEXTLINE(readability-identifier-naming): jemalloc's name
 extern "C" const char* malloc_conf;
 const char* malloc_conf =
     "background_thread:false,max_background_threads:1,dirty_decay_ms:1000,muzzy_decay_ms:0,"
-    "oversize_threshold:0,cache_oblivious:false";
+    "oversize_threshold:0";
 #endif
 
 namespace roost::server::heap {

@@ -23,7 +23,7 @@ namespace {
 // How a person reaches it from this machine: a socket on every address is reached on the loopback address
 // too. Where it is not HTTP that is spoken, who speaks stands in front: "tcp_echo:127.0.0.1:7".
 std::string urlOf(const net::SocketAddress& address, const std::string& speaker) {
-  const std::string text = address.toString();
+  std::string text = address.toString();
   if (!speaker.empty()) return speaker + ":" + text;
   if (address.family() == AF_UNIX) return text;
   const std::string port = text.substr(text.rfind(':'));

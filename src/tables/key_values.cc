@@ -14,7 +14,7 @@ namespace {
 
 std::string momentText(db::Type type, const db::Cell& cell) {
   const db::Moment moment = db::readMoment(type, cell);
-  const std::string date = fmt::format("{:04}-{:02}-{:02}", moment.year, moment.month, moment.day);
+  std::string date = fmt::format("{:04}-{:02}-{:02}", moment.year, moment.month, moment.day);
   if (type == db::Type::kDate) return date;
   std::string time = fmt::format("{:02}:{:02}:{:02}", moment.hour, moment.minute, moment.second);
   if (moment.microsecond != 0) time += fmt::format(".{:06}", moment.microsecond);

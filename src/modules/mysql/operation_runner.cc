@@ -136,6 +136,7 @@ void OperationRunner::onError(db::Link* link, const db::Error& error) noexcept {
 }
 
 void OperationRunner::fail(db::Link* link, const tables::Problem& problem, uint32_t retry_after_s) noexcept {
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): release() may end what `problem` is part of.
   const tables::Problem told = problem;
   link_ = nullptr;
   if (link != nullptr) link->release();

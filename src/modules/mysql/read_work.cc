@@ -93,7 +93,7 @@ class ReadWork final : public http::ExchangeListener, public db::Work {
   bool sendPiece(db::Link& link) noexcept;
   void finish(db::Link& link) noexcept;
   void answerWhole() noexcept;
-  void refuse(db::Link* link, Problem problem, const ProblemExtra& extra = {}) noexcept;
+  void refuse(db::Link* link, const Problem& problem, const ProblemExtra& extra = {}) noexcept;
 
   http::Exchange& exchange_;
   const ReadSite site_;
@@ -250,11 +250,11 @@ void ReadWork::onError(db::Link* link, const db::Error& error) noexcept {
   if (problem.code == "schema_changed" && site_.alarm != nullptr) site_.alarm->onSchemaChanged();
   ProblemExtra extra;
   extra.retry_after_s = tables::retryAfter(error);
-  refuse(link, std::move(problem), extra);
+  refuse(link, problem, extra);
 }
 
 // What has been sent already cannot be taken back: the client sees that it is cut off.
-void ReadWork::refuse(db::Link* link, Problem problem, const ProblemExtra& extra) noexcept {
+void ReadWork::refuse(db::Link* link, const Problem& problem, const ProblemExtra& extra) noexcept {
   stream_.stop();
   if (link != nullptr) link->release();
   if (stream_.begun()) return exchange_.abandon();

@@ -17,7 +17,7 @@ using ExposureRef = std::shared_ptr<const tables::Exposure>;
 ExposureRef countedAnew(const ExposureRef& exposure) {
   auto holder = std::make_shared<ExposureRef>(exposure);
   const tables::Exposure* const shown = exposure.get();
-  return {std::move(holder), shown};
+  return {holder, shown};
 }
 
 constexpr uint32_t kMsPerS = 1000;

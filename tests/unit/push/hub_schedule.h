@@ -19,8 +19,9 @@ struct ScheduleTally {
 
 // Runs a hub through one random history of loops, delays and clients, all of it chosen by `seed`, beside a
 // model that knows every message: each subscriber gets exactly what it must, in order, none twice; what it
-// does not get is told, with the right count, and was really gone; what a publisher asks for is published in its order, or
-// refused when it has waited for its time; counts are exact; at the end nothing is left. The answer says what was wrong; empty: nothing.
+// does not get is told, with the right count, and was really gone; what a publisher asks for is published in
+// its order, or refused when it has waited for its time; counts are exact; at the end nothing is left. The
+// answer says what was wrong; empty: nothing.
 std::string runSchedule(uint64_t seed, ScheduleTally& tally);
 
 }  // namespace roost::push::test

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 
 namespace roost::memory {
@@ -22,9 +23,9 @@ void* mapPart(size_t bytes) noexcept {
 // False: nothing is left.
 bool releasePart() noexcept {
   for (std::atomic<void*>& part : g_parts) {
-    void* const memory = part.exchange(nullptr, std::memory_order_acq_rel);
+    void* const memory = part.exchange(nullptr);
     if (memory == nullptr) continue;
-    detail::g_reserve_in_use.store(true, std::memory_order_relaxed);
+    detail::g_reserve_in_use.store(true);
     ::munmap(memory, kPartBytes);
     return true;
   }
@@ -51,15 +52,15 @@ void refillReserve() noexcept {
   if (!reserveInUse()) return;
   void* const besides = mapPart(kReserveBytes);
   if (besides == nullptr) return;
-  bool whole = true;
   for (std::atomic<void*>& part : g_parts) {
-    if (part.load(std::memory_order_relaxed) != nullptr) continue;
-    void* const memory = mapPart(kPartBytes);
-    part.store(memory, std::memory_order_release);
-    whole = whole && memory != nullptr;
+    if (part.load() == nullptr) part.store(mapPart(kPartBytes));
   }
   ::munmap(besides, kReserveBytes);
-  if (whole) detail::g_reserve_in_use.store(false, std::memory_order_relaxed);
+  // In this order, since another thread may take a part meanwhile: it says so behind its taking.
+  detail::g_reserve_in_use.store(false);
+  const bool whole =
+      std::all_of(g_parts.begin(), g_parts.end(), [](auto& part) { return part.load() != nullptr; });
+  if (!whole) detail::g_reserve_in_use.store(true);
 }
 
 void* allocate(size_t bytes) noexcept {

@@ -8,7 +8,7 @@ constexpr const char* kMask = "********";
 // So that a dump loads again to the same: what looks like a reference is text by now.
 std::string escaped(const std::string& text) {
   std::string out = text;
-  for (size_t at = 0; (at = out.find("${", at)) != std::string::npos; at += 3) out.insert(at, "$");
+  for (size_t at = 0; (at = out.find("${", at)) != std::string::npos; at += 3) out.insert(at, 1, '$');
   return out;
 }
 

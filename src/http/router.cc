@@ -22,7 +22,7 @@ Result<Router> Router::build(std::vector<std::unique_ptr<Site>> sites) {
     for (const std::string& host : site.hosts) router.addHost(host, i);
     for (const std::unique_ptr<Route>& route : site.routes) route->site = &site;
     site.fallback.site = &site;
-    if (site.fallback.path.empty()) site.fallback.path = "/";
+    if (site.fallback.path.empty()) site.fallback.path.push_back('/');
     if (site.fallback.handler == nullptr) site.fallback.handler = std::make_unique<NotFound>();
     Result<RouteTable> table = RouteTable::build(site.routes);
     if (!table.ok()) return table.status();

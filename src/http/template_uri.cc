@@ -173,7 +173,8 @@ void Template::appendUri(std::string& out, const Exchange& exchange) const {
   if (!is_own_path_) return;
   size_t slashes = start;
   while (slashes < out.size() && out[slashes] == '/') ++slashes;
-  out.replace(start, slashes - start, "/");
+  out.erase(start, slashes - start);
+  out.insert(start, 1, '/');
 }
 
 }  // namespace roost::http

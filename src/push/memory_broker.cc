@@ -117,9 +117,15 @@ void MemoryBroker::publishNow(const ChannelKey& key, HomeChannel* channel,
   Publication& publication = request.publication;
   if (!fits(publication)) return refuse(request, PublishStatus::kNoMemory, channel);
   if (channel == nullptr) channel = findOrMake(key);
-  if (channel == nullptr) return refuse(request, PublishStatus::kTooManyChannels, nullptr);
-  if (!memory::forPeer([&] { channel->history.makeRoom(); }))
+  if (channel == nullptr) {
+    const uint32_t most = hub_.options.max_channels;
+    const bool too_many = most != 0 && hub_.channels.load(std::memory_order_relaxed) >= most;
+    return refuse(request, too_many ? PublishStatus::kTooManyChannels : PublishStatus::kNoMemory, nullptr);
+  }
+  if (!memory::forPeer([&] { channel->history.makeRoom(); })) {
+    if (!channel->needed()) drop(*std::exchange(channel, nullptr));
     return refuse(request, PublishStatus::kNoMemory, channel);
+  }
   leaveQueue(request);
   const int64_t now_ns = hub_.host.nowNs();
   const std::string& key_text = publication.idempotency_key;

@@ -71,8 +71,8 @@ class NameTable {
       low_ = kFewest;
       return;
     }
-    T* entry = std::exchange(buckets_[buckets_.size() - low_], nullptr);
-    buckets_.push_back(nullptr);
+    buckets_.push_back(nullptr);  // first: it may throw, and then nothing has changed
+    T* entry = std::exchange(buckets_[buckets_.size() - 1 - low_], nullptr);
     while (entry != nullptr) {
       T* following = next(*entry);
       T*& head = buckets_[indexOf(entry->hash)];

@@ -17,11 +17,12 @@
 // Read by jemalloc before main(). Pages are given back a second after they were freed, and at once rather
 // than marked as free to take (muzzy_decay_ms), which would leave them in the process's resident memory. A
 // block of any size waits for that: the thread that frees it never calls the system (oversize_threshold).
+// Addresses go back, too (retain): a process with RLIMIT_AS needs them for its reserve (base/memory.h).
 // NOLINTNEXTLINE(readability-identifier-naming): jemalloc's name
 extern "C" const char* malloc_conf;
 const char* malloc_conf =
     "background_thread:false,max_background_threads:1,dirty_decay_ms:1000,muzzy_decay_ms:0,"
-    "oversize_threshold:0";
+    "oversize_threshold:0,retain:false";
 #endif
 
 namespace roost::server::heap {
@@ -55,6 +56,10 @@ void countReusable(int64_t bytes) noexcept {
 
 #ifdef ROOST_JEMALLOC
 
+uint64_t addressesPerThread() noexcept {
+  return 0;
+}
+
 Status start() noexcept {
   bool on = true;
   const int rc = ::mallctl("background_thread", nullptr, nullptr, &on, sizeof on);
@@ -78,6 +83,10 @@ void flushThreadCache() noexcept {
 void trim() noexcept {}
 
 #else
+
+uint64_t addressesPerThread() noexcept {
+  return 64 << 20;
+}  // an arena of the C library's
 
 Status start() noexcept {
   return {};

@@ -12,6 +12,9 @@ namespace roost::server::heap {
 // and the privileges that it is to keep. Without jemalloc there is no such thread, and nothing is done.
 Status start() noexcept;
 
+// The address space that a thread takes with its first allocation and that never becomes resident.
+uint64_t addressesPerThread() noexcept;
+
 struct Use {
   uint64_t held_bytes = 0;        // of the system's memory
   uint64_t reusable_bytes = 0;    // of those, what is free for the next allocations

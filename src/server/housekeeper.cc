@@ -67,12 +67,13 @@ void Housekeeper::start() noexcept {
 
 void Housekeeper::onTimer() noexcept {
   const Stopwatch watch;
-  io_.giveBack();
-  const bool more = protocol_.giveBack();
-  if (!more) heap::flushThreadCache();
+  // What is kept for later is measured over a whole pause; only the sessions go in several steps.
+  if (!goes_on_) io_.giveBack();
+  goes_on_ = protocol_.giveBack(!goes_on_);
+  if (!goes_on_) heap::flushThreadCache();
   countReusable();
   took_.record(watch.takenNs());
-  io_.loop().armIn(*this, std::chrono::milliseconds(more ? kStepMs : kPauseMs));
+  io_.loop().armIn(*this, std::chrono::milliseconds(goes_on_ ? kStepMs : kPauseMs));
 }
 
 void Housekeeper::countReusable() noexcept {

@@ -29,6 +29,7 @@ class Housekeeper final : private event::Timer {
   net::IoContext& io_;
   http::h1::Protocol& protocol_;
   metrics::Histogram& took_;
+  bool goes_on_ = false;        // the last step left some for the next
   int64_t reusable_bytes_ = 0;  // as heap::countReusable was told
 };
 

@@ -55,10 +55,8 @@ IoThread::IoThread(const IoThreadOptions& options, std::unique_ptr<event::Loop> 
   io_.setCounters(&io_counters_);
   http_.setCounters(&http_counters_);
   io_.setAddressLimit(options.address_limit);
-  if (options.process_load != nullptr || options.max_loop_lag_ms > 0) {
-    http_.setGate(&gate_);
-    local_sink_.setGate(&gate_);
-  }
+  http_.setGate(&gate_);
+  local_sink_.setGate(&gate_);
   io_.setLingerMs(options.linger_ms);
   io_.setGrowthListener(options.growth_listener, MemoryWatch::kGrowthStepBytes);
   evictor_.setCounters(&eviction_counters_);

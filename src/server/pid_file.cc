@@ -49,7 +49,8 @@ Status cannotOpen(const std::string& path, int sys_errno) {
 PidFile::~PidFile() {
   if (!fd_ || !isAt(path_, fd_.get())) return;
   if (written_ ? pidIn(fd_.get()) != ::getpid() : !isEmpty(fd_.get())) return;
-  if (::unlink(path_.c_str()) != 0) static_cast<void>(::ftruncate(fd_.get(), 0));
+  if (::unlink(path_.c_str()) == 0) return;
+  [[maybe_unused]] const int rc = ::ftruncate(fd_.get(), 0);  // the lock tells, whatever it holds
 }
 
 Status PidFile::open() {

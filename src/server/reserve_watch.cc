@@ -1,11 +1,10 @@
 #include "server/reserve_watch.h"
 
-#include <malloc.h>
-
 #include <chrono>
 
 #include "base/memory.h"
 #include "log/log.h"
+#include "server/heap.h"
 
 namespace roost::server {
 
@@ -18,7 +17,7 @@ void ReserveWatch::onTimer() noexcept {
           "the limit (ulimit -v, vm.overcommit_memory), or lower overload.max_memory_bytes below it");
     }
     told_ = true;
-    ::malloc_trim(0);
+    heap::trim();
     memory::refillReserve();
   }
   if (told_ && !memory::reserveInUse()) {

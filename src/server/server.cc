@@ -138,9 +138,7 @@ void Server::makeMemoryWatch() {
 // When all threads run, which take address space that never becomes resident.
 void Server::startMemoryWatch() {
   ProcessMemory now = readProcessMemory();
-  // The allocator reserves that much for each thread once it allocates; task threads have not done so yet.
-  constexpr uint64_t kArenaBytes = 64 << 20;
-  now.address_space_bytes += config_.task_threads * kArenaBytes;
+  now.address_space_bytes += config_.task_threads * heap::addressesPerThread();  // they have taken none yet
   const uint64_t usual = usualMemoryCap(readSystemFacts(), now);
   const uint64_t max_bytes = config_.max_memory_bytes.value_or(usual);
   if (max_bytes == 0) return;

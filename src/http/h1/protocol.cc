@@ -19,8 +19,8 @@ ServerSession& Protocol::takeSession() {
   return *session;
 }
 
-bool Protocol::giveBack() noexcept {
-  idle_slots_.resize(idle_slots_.size() - low_slots_.look(idle_slots_.size(), SIZE_MAX));
+bool Protocol::giveBack(bool slots) noexcept {
+  if (slots) idle_slots_.resize(idle_slots_.size() - low_slots_.look(idle_slots_.size(), SIZE_MAX));
   const size_t unused = low_sessions_.look(idle_session_count_, kMostFreed);
   for (size_t i = 0; i < unused; ++i) delete &takeSession();
   return unused == kMostFreed;

@@ -38,9 +38,10 @@ class Protocol final : public net::SessionFactory, public net::Session {
   void giveSlot(HeadSlot& slot) noexcept;
   void release(ServerSession& session) noexcept;  // to the pool
 
-  // Frees sessions and slots that nobody has needed since the last call; true: there are more, call again
-  // soon. Not from within a session's call: one that was released may still be on the stack.
-  bool giveBack() noexcept;
+  // Frees sessions, and with `slots` slots, that nobody has needed since the last call. True: there are more
+  // sessions, call again soon. Not from within a session's call: one that was released may still be on the
+  // stack.
+  bool giveBack(bool slots) noexcept;
 
  private:
   static constexpr size_t kKeep = 256;               // slots

@@ -41,7 +41,7 @@ class BatchWork final : public http::ExchangeListener, private OperationsDone {
         site_(std::move(site)),
         rolls_back_(rolls_back),
         lease_(site_.bodies),
-        body_(exchange, site_.max_body_bytes, lease_) {}
+        body_(site_.max_body_bytes, lease_) {}
 
   void onBody(std::string_view piece, bool fin) noexcept override {
     if (complete_ || refused_) return exchange_.consumed(piece.size());

@@ -13,20 +13,11 @@ namespace roost::modules::mysql {
 
 using tables::Problem;
 
-constexpr int64_t kMostAtOnce = 64 << 10;
-
 int64_t announcedBytes(const http::RequestHead& head) noexcept {
   const std::string_view text = head.get(http::FieldId::kContentLength);
   int64_t bytes = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
   return error == std::errc{} && end == text.data() + text.size() ? bytes : -1;
-}
-
-BodyGatherer::BodyGatherer(const http::Exchange& exchange, uint32_t max_bytes, tables::BodyLease& lease)
-    : max_bytes_(max_bytes), lease_(lease) {
-  const int64_t announced = announcedBytes(exchange.request());
-  Problem ignored;  // where there is no room now, there may be when the body comes
-  if (announced > 0) reserve(static_cast<size_t>(std::min(announced, kMostAtOnce)), ignored);
 }
 
 bool BodyGatherer::add(std::string_view piece, Problem& problem) noexcept {

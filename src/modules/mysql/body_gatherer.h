@@ -25,9 +25,10 @@ inline constexpr size_t kMostBytesOnLoop = 64 << 10;
 // A request's content as it comes, up to a limit.
 class BodyGatherer {
  public:
-  // What is announced takes memory at once, up to 64 KiB; more, as it comes.
+  // Takes memory as content comes: a client that announces much and sends nothing holds nothing.
   // `lease` pays for it, and outlives it; take() leaves it paid for.
-  BodyGatherer(const http::Exchange& exchange, uint32_t max_bytes, tables::BodyLease& lease);
+  BodyGatherer(uint32_t max_bytes, tables::BodyLease& lease) noexcept
+      : max_bytes_(max_bytes), lease_(lease) {}
 
   // False: it is larger than it may be, or all bodies together are, or there is no memory for it.
   bool add(std::string_view piece, tables::Problem& problem) noexcept;

@@ -51,7 +51,7 @@ class QueryRun final : public http::ExchangeListener, public db::Work {
         config_(route_->config()),
         pool_(pool),
         lease_(std::move(bodies)),
-        body_(exchange, config_.max_body_bytes, lease_),
+        body_(config_.max_body_bytes, lease_),
         stream_(exchange, pool, *this) {}
 
   // The last thing that its caller does.

@@ -80,7 +80,7 @@ class WriteWork final : public http::ExchangeListener, private OperationsDone {
         preferences_(request.options.preferences),
         tags_(std::move(tags)),
         request_(std::make_unique<WriteRequest>(std::move(request))),
-        body_(exchange, site_.max_body_bytes, request_->lease) {}
+        body_(site_.max_body_bytes, request_->lease) {}
 
   // Where there is no body to wait for, or it means nothing.
   void start() noexcept {

@@ -6,6 +6,7 @@
 
 #ifdef ROOST_JEMALLOC
 #include <jemalloc/jemalloc.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <string>
@@ -56,11 +57,33 @@ void countReusable(int64_t bytes) noexcept {
 
 #ifdef ROOST_JEMALLOC
 
+namespace {
+
+bool isLimited(__rlimit_resource resource) noexcept {
+  rlimit limit{};
+  return ::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+// Makes the arenas that jemalloc would make when threads begin: a thread for which there is no room to make
+// one crashes in its first allocation. A thread that names an arena as its own has it made.
+void makeArenas() noexcept {
+  unsigned count = 0;
+  unsigned own = 0;
+  size_t size = sizeof count;
+  if (::mallctl("opt.narenas", &count, &size, nullptr, 0) != 0) return;
+  if (::mallctl("thread.arena", &own, &size, nullptr, 0) != 0) return;
+  for (unsigned i = 0; i < count; ++i) ::mallctl("thread.arena", nullptr, nullptr, &i, sizeof i);
+  ::mallctl("thread.arena", nullptr, nullptr, &own, sizeof own);
+}
+
+}  // namespace
+
 uint64_t addressesPerThread() noexcept {
   return 0;
 }
 
 Status start() noexcept {
+  if (isLimited(RLIMIT_AS) || isLimited(RLIMIT_DATA)) makeArenas();
   bool on = true;
   const int rc = ::mallctl("background_thread", nullptr, nullptr, &on, sizeof on);
   return rc == 0 ? Status{} : Status::fromErrno(rc, "cannot start the thread that gives memory back");

@@ -11,7 +11,6 @@ import argparse
 import contextlib
 import json
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,7 +20,7 @@ import urllib.request
 
 from autobahn import free_port, stop, wait_for
 from browse_push import Tab
-from browse_site import PROGRAMS, ROOT, Browser
+from browse_site import ROOT, Browser, find_chromium
 
 # Each is an expression of a page; `at` is the address of a route with /CHANNEL or a table behind it.
 SIMPLE = {
@@ -146,7 +145,7 @@ def arguments():
 
 def main():
     args = arguments()
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    program = find_chromium()
     if program is None:
         print("no Chromium here (Debian package chromium)", file=sys.stderr)
         return 2

@@ -13,7 +13,6 @@ import contextlib
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ import urllib.parse
 import urllib.request
 
 from autobahn import free_port, stop, wait_for
-from browse_site import PROGRAMS, ROOT, Browser
+from browse_site import ROOT, Browser, find_chromium
 from push_proxy import Proxy
 
 TRANSPORTS = ("websocket", "sse", "long_poll")
@@ -563,7 +562,7 @@ def arguments():
 
 def main():
     args = arguments()
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    program = find_chromium()
     if program is None:
         print("no Chromium here (Debian package chromium)", file=sys.stderr)
         return 2

@@ -32,6 +32,11 @@ NO_ANSWER = "no answer in time"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 
+def find_chromium():
+    """The browser's path; None where there is none."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
 class Browser:
     """Headless Chromium, spoken to over pipes (its descriptors 3 and 4): JSON messages that end with a zero byte."""
 
@@ -214,7 +219,7 @@ def leave_out_answered(visitor, log):
 
 def main():
     args = arguments()
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    program = find_chromium()
     if program is None:
         print("no Chromium here (Debian package chromium)", file=sys.stderr)
         return 2

@@ -10,14 +10,13 @@ missing that a request of one's own finds.
 import argparse
 import json
 import pathlib
-import shutil
 import sys
 import tempfile
 import time
 import urllib.parse
 import urllib.request
 
-from browse_site import PROGRAMS, Browser
+from browse_site import Browser, find_chromium
 
 WAIT_S = 10
 ANSWERED = "document.getElementById('status').textContent"
@@ -84,7 +83,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("url", help="the route's own path")
     url = parser.parse_args().url
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    program = find_chromium()
     if program is None:
         sys.exit("there is no Chromium")
     with tempfile.TemporaryDirectory() as folder:

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from browse_site import PROGRAMS, ROOT, Browser
+from browse_site import ROOT, Browser, find_chromium
 from autobahn import free_port, stop, wait_for
 
 ROUTES = {
@@ -70,7 +70,7 @@ class Chromium:
     name = "Chromium"
 
     def __init__(self, folder, origin):
-        program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+        program = find_chromium()
         if program is None:
             raise FileNotFoundError("no Chromium")
         self.browser = Browser(program, folder)

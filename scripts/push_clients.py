@@ -20,7 +20,7 @@ import venv
 
 from autobahn import free_port, stop, wait_for
 from browse_push import LISTEN, TRANSPORTS, World, configuration, numbers
-from browse_site import PROGRAMS, ROOT, Browser
+from browse_site import ROOT, Browser, find_chromium
 
 REAL_CLIENTS = ROOT / "tests/integration/push/real_clients.py"
 MESSAGES = 40
@@ -188,7 +188,7 @@ def main():
         ends.callback(stop, server)
         wait_for(port, server)
         world = World(None, ("127.0.0.1", port))
-        program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+        program = find_chromium()
         if program is None:
             table.left_out("everything that needs Chromium (Debian package chromium)")
         else:
